@@ -1,0 +1,379 @@
+"""The `arena` command. Each command is a thin function over the packages below it.
+
+Exit codes: 0 done, 1 failed, 2 wrong use. `--json` prints one JSON object and nothing else on
+standard output; progress and words for people go to standard error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress, track
+from rich.table import Table
+
+from arena.board import Mark, Outcome
+from arena.errors import ArenaError, ConfigError, NotFoundError, SpecError
+from arena.opponents import parse
+from arena.players import EnginePlayer, Kind, Player
+from arena.series import VOID_IN_A_ROW, Tally, play_series
+from models.completion import Fault
+from models.registry import Registry
+from storage import standings
+from storage.database import Database
+from storage.datasets import Flavour, jsonl, rows
+from storage.filters import GameFilter, Result
+from storage.games import Games, Recording
+from storage.tables import Source
+from web.settings import Settings, load
+from web.standings import leaderboard_out
+
+ENGINE_NAMES = ("random", "minimax")
+_CHUNK = 500
+
+app = typer.Typer(
+    name="arena",
+    help="Play language-model checkpoints at tic-tac-toe, and measure them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+_words = Console(stderr=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+class Opener(StrEnum):
+    """Which mark opens the games of a series."""
+
+    X = "X"
+    O = "O"  # noqa: E741 - the game's own name for it
+    ALTERNATE = "alternate"
+
+
+@dataclass
+class Context:
+    """What the global options say; the database is opened by the commands that need it."""
+
+    settings: Settings
+
+    @contextmanager
+    def database(self) -> Iterator[Database]:
+        """The database, open and migrated."""
+        database = Database.open(self.settings.database)
+        try:
+            yield database
+        finally:
+            database.close()
+
+    def registry(self) -> Registry:
+        """The models of `models.toml`, with the operator's own prompt formats."""
+        return Registry.load(self.settings.models_file)
+
+
+@app.callback()
+def configure(
+    context: typer.Context,
+    database: Annotated[
+        Path | None,
+        typer.Option(help="The database file; else arena.db in the data folder."),
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="The data folder; else $ARENA_DATA_DIR or ./data.")
+    ] = None,
+) -> None:
+    """Read the options that every command has."""
+    context.obj = Context(load(os.environ, data_dir=data_dir, database=database))
+
+
+@app.command()
+def play(
+    context: typer.Context,
+    x: Annotated[str, typer.Argument(help="Who plays X: an engine spec or a model's name.")],
+    o: Annotated[str, typer.Argument(help="Who plays O.")],
+    games: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many.")] = 100,
+    seed: Annotated[
+        int, typer.Option(min=0, max=1 << 62, help="Of the first game; each next one has the next.")
+    ] = 0,
+    opener: Annotated[Opener, typer.Option(help="The mark that moves first.")] = Opener.X,
+    store: Annotated[bool, typer.Option("--store", help="Keep the games, as rated ones.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Play a series of games between two players."""
+    registry = context.obj.registry()
+    faults: list[Fault] = []
+    x_player, o_player = (_player(name, registry, faults.append) for name in (x, o))
+    openers = tuple(Mark) if opener is Opener.ALTERNATE else (Mark(opener.value),)
+    tally = Tally()
+    begun = time.perf_counter()
+
+    async def series(store: Games | None) -> dict[str, int]:
+        ids: list[str | None] = []
+        waiting: list[Recording] = []
+        # A model's game is worth more than a transaction.
+        kinds = {x_player.identity.kind, o_player.identity.kind}
+        chunk = 1 if Kind.MODEL in kinds else _CHUNK
+        seeds = range(seed, seed + games)
+        played = play_series(x_player, o_player, seeds=seeds, openers=openers)
+        with _progress("Games", games) as advance:
+            try:
+                async for game in played:
+                    tally.add(game)
+                    advance()
+                    if store:
+                        waiting.append(Recording(game, x_player.identity, o_player.identity))
+                    if store and len(waiting) >= chunk:
+                        ids += await asyncio.to_thread(store.record_many, waiting, Source.STORE)
+                        waiting = []
+                    if tally.void_in_a_row == VOID_IN_A_ROW or any(f.fatal for f in faults):
+                        raise _StoppedError(faults[-1].message if faults else "void games")
+            finally:
+                if store and waiting:
+                    ids += store.record_many(waiting, Source.STORE)
+                await registry.close()
+        stored = sum(each is not None for each in ids)
+        return {"stored": stored, "stored_before": len(ids) - stored} if store else {}
+
+    problem = None
+    kept: dict[str, int] = {}
+    try:
+        if store:
+            with context.obj.database() as database:
+                kept = asyncio.run(series(Games(database, _now)))
+        else:
+            asyncio.run(series(None))
+    except (KeyboardInterrupt, _StoppedError) as stopped:
+        problem = str(stopped) or "interrupted"
+    figures = {
+        "x_wins": tally.outcomes[Outcome.X],
+        "draws": tally.outcomes[Outcome.DRAW],
+        "o_wins": tally.outcomes[Outcome.O],
+        "forfeits": tally.forfeits,
+        "void": tally.outcomes[Outcome.VOID],
+        "distinct": tally.distinct,
+        "games_per_s": round(tally.games / (time.perf_counter() - begun), 1),
+    } | kept
+    if as_json:
+        print(json.dumps(figures))
+    else:
+        table = Table(title=escape(f"{x} v {o}"), show_header=False, box=None)
+        for name, figure in figures.items():
+            table.add_row(name.replace("_", " "), f"{figure:,}")
+        Console().print(table)
+    if problem:
+        _fail(f"stopped after {tally.games} of {games} games: {problem}")
+
+
+@app.command()
+def leaderboard(context: typer.Context, as_json: Json = False) -> None:
+    """Print every player's results, opening and replying apart."""
+    with context.obj.database() as database:
+        found = leaderboard_out(standings.leaderboard(database), standings.matrix(database))
+    if as_json:
+        print(json.dumps(found.model_dump(mode="json")))
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("Player", "Seat"):
+        table.add_column(column, overflow="fold")
+    for column in ("Not lost %", "95 %", "Games", "W", "D", "L", "Forfeits"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in found.players:
+        for seat, side in (("opening", row.opening), ("replying", row.replying)):
+            if side.not_lost is not None:
+                between = "exact" if side.interval is None else side.interval.percent()
+                counts = (side.games, side.wins, side.draws, side.losses, side.forfeits)
+                rate = f"{100 * side.not_lost:.1f}"
+                table.add_row(escape(row.player.name), seat, rate, between, *map(str, counts))
+    Console().print(table if table.row_count else "No rated games are stored yet.")
+
+
+@app.command()
+def export(
+    context: typer.Context,
+    flavour: Annotated[Flavour, typer.Argument(help="What a row is.")],
+    out: Annotated[Path, typer.Option(help="The file to write; - is standard output.")],
+    player: Annotated[str | None, typer.Option(help="Only games of this player.")] = None,
+    opponent: Annotated[str | None, typer.Option(help="Only games against this one.")] = None,
+    result: Annotated[Result | None, typer.Option(help="What they were for the player.")] = None,
+    source: Annotated[Source | None, typer.Option(help="Where they were played.")] = None,
+    formatted: Annotated[
+        bool, typer.Option("--formatted", help="Every reply followed the format.")
+    ] = False,
+    no_invalid: Annotated[bool, typer.Option("--no-invalid", help="No reply was invalid.")] = False,
+    distinct: Annotated[
+        bool, typer.Option("--distinct", help="Each sequence of moves once.")
+    ] = False,
+) -> None:
+    """Write stored games as a dataset, a JSON object a line."""
+    chosen = GameFilter(
+        player=player,
+        opponent=opponent,
+        result=result,
+        source=source,
+        formatted=formatted,
+        no_invalid=no_invalid,
+        distinct_only=distinct,
+    )
+    with context.obj.database() as database:
+        lines = jsonl(rows(database, flavour, chosen))
+        if str(out) == "-":
+            sys.stdout.buffer.writelines(lines)
+            return
+        written = _write(out, track(lines, "Rows", console=_words, transient=True))
+    _words.print(f"{written} rows in {escape(str(out))}", highlight=False)
+
+
+@app.command()
+def models(context: typer.Context, as_json: Json = False) -> None:
+    """List the models of models.toml."""
+    settings, registry = context.obj.settings, context.obj.registry()
+    found = [
+        {
+            "name": entry.name,
+            "family": entry.family,
+            "step": entry.step,
+            "model": entry.model,
+            "base_url": entry.base_url,
+            "prompt": entry.prompt,
+            "public": entry.public,
+            "key": _key_state(entry.api_key_env),
+        }
+        for entry in registry.entries
+    ]
+    if as_json:
+        print(json.dumps({"file": str(settings.models_file), "models": found}))
+    elif not found:
+        print(f"No models yet. Describe them in {settings.models_file}: see models.example.toml.")
+    else:
+        table = Table("Name", "Model", "Address", "Prompt", "Public", "Key")
+        for row in found:
+            cells = (row[key] for key in ("name", "model", "base_url", "prompt", "public", "key"))
+            table.add_row(*(escape(str(cell)) for cell in cells))
+        Console().print(table)
+
+
+@app.command()
+def serve(
+    context: typer.Context,
+    host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="The port.")] = None,
+) -> None:
+    """Serve the web app."""
+    # Gradio takes seconds to import: only this command pays for it.
+    from web.server import serve as run
+
+    given: Settings = context.obj.settings
+    folders = {"data_dir": given.data_dir, "database": given.database}
+    run(load(os.environ, **folders, host=host, port=port), context.obj.registry())
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command line.
+
+    Args:
+        arguments: without the program's name; those of the process by default.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        app(args=arguments)
+    except SystemExit as left:
+        return int(left.code or 0)
+    except (SpecError, NotFoundError) as wrong:
+        _say(str(wrong))
+        return 2
+    except ArenaError as failed:
+        _say(str(failed))
+        return 1
+    return 0
+
+
+class _StoppedError(Exception):
+    """A series that cannot go on; the message says why."""
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _say(sentence: str) -> None:
+    _words.print(f"arena: {escape(sentence)}", highlight=False, soft_wrap=True)
+
+
+def _fail(sentence: str) -> NoReturn:
+    _say(sentence)
+    raise typer.Exit(1)
+
+
+def _player(name: str, registry: Registry, on_fault: Callable[[Fault], None]) -> Player:
+    """The player that an argument names.
+
+    Raises:
+        SpecError: it begins like an engine's spec, and is none.
+        NotFoundError: it is neither an engine nor a registered model.
+    """
+    if name.partition(":")[0].strip() in ENGINE_NAMES:
+        return EnginePlayer(parse(name))
+    if name not in registry:
+        engines = ", ".join(ENGINE_NAMES)
+        known = ", ".join(entry.name for entry in registry.entries) or "none is registered"
+        raise NotFoundError(f"no player is called {name!r}: engines are {engines}; models: {known}")
+    return registry.player(name, on_fault=on_fault)
+
+
+@contextmanager
+def _progress(what: str, total: int) -> Iterator[Any]:
+    """A progress bar on standard error, where that is a terminal."""
+    with Progress(console=_words, transient=True, disable=not _words.is_terminal) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda: progress.advance(task)
+
+
+def _write(out: Path, lines: Iterable[bytes]) -> int:
+    """Write a file whole or not at all; the number of its lines.
+
+    Raises:
+        ConfigError: it cannot be written.
+    """
+    written = 0
+    try:
+        with tempfile.NamedTemporaryFile(
+            dir=out.parent, prefix=f".{out.name}.", delete=False
+        ) as file:
+            try:
+                for line in lines:
+                    file.write(line)
+                    written += 1
+            except BaseException:
+                Path(file.name).unlink()
+                raise
+        Path(file.name).chmod(0o644)
+        Path(file.name).replace(out)
+    except OSError as error:
+        raise ConfigError(f"{out} cannot be written: {error.strerror}") from None
+    return written
+
+
+def _key_state(variable: str | None) -> str:
+    if variable is None:
+        return "none needed"
+    return f"{variable} is {'set' if os.environ.get(variable) else 'not set'}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

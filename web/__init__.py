@@ -1,0 +1,1 @@
+"""What a browser and the users of the JSON routes see. Only this package imports gradio."""

@@ -1,0 +1,306 @@
+"""The JSON routes under /api/v1: the board uses them, and so may agents and scripts.
+
+The docs of these routes are at /api/v1/docs. A route checks who may call it; no route takes a path
+or an address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import StreamingResponse
+from fastapi_offline import FastAPIOffline
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from arena.board import Outcome
+from arena.errors import (
+    AccessError,
+    ArenaError,
+    BusyError,
+    ConflictError,
+    NotFoundError,
+    RulesError,
+    SpecError,
+)
+from models.registry import Registry
+from storage.database import Database
+from storage.datasets import Flavour, jsonl, rows
+from storage.filters import GameFilter, Result
+from storage.games import Games
+from storage.records import StoredGame
+from storage.standings import leaderboard, matrix
+from storage.tables import Source
+from web.access import COOKIE, SESSION_SECONDS, Access
+from web.channel import Delta, Ping
+from web.live import Live
+from web.schemas import (
+    EngineOption,
+    ErrorOut,
+    GameOut,
+    GamesOut,
+    ModelOption,
+    Move,
+    NewGame,
+    NewGameOut,
+    PlayersOut,
+    PreviewOut,
+    Resignation,
+    SignIn,
+)
+from web.standings import LeaderboardOut, leaderboard_out
+from web.views import game_out, game_row
+
+ENGINES: tuple[tuple[str, str], ...] = (
+    ("minimax", "Perfect, ties at random"),
+    ("minimax:tie=first", "Perfect, first square of equals"),
+    ("minimax:tie=last", "Perfect, last square of equals"),
+    ("minimax:tie=center", "Perfect, prefers the centre"),
+    ("minimax:tie=corner", "Perfect, prefers corners"),
+    ("minimax:tie=edge", "Perfect, prefers edges"),
+    ("minimax:tie=trap", "Perfect, sets traps"),
+    ("minimax:epsilon=0.25", "A quarter random"),
+    ("minimax:epsilon=0.5", "Half random"),
+    ("random", "Random"),
+)
+"""The engines offered by name, strongest first. Any other spec can be typed."""
+
+_STATUS: tuple[tuple[type[ArenaError], int], ...] = (
+    (NotFoundError, 404),
+    (AccessError, 403),
+    (ConflictError, 409),
+    (BusyError, 429),
+    (SpecError, 422),
+    (RulesError, 422),
+)
+_PREVIEW_ROWS = 5
+_DESCRIPTION = """Play, look at games, read the leaderboard, export datasets.
+
+A game is begun by `POST /games`. For each person it gives a secret token, which every move of that
+seat must carry. An engine answers within the request; while a model thinks,
+`GET /games/{id}/events` streams what it says. Every error has the form
+`{"error": {"type": …, "message": …}}`."""
+
+
+class FilterQuery(BaseModel):
+    """The filters of games, the same for lists, previews and exports."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    player: str | None = None
+    opponent: str | None = None
+    outcome: Outcome | None = None
+    result: Result | None = None
+    opening: bool | None = None
+    source: Source | None = None
+    rated: bool | None = None
+    formatted: bool = False
+    no_invalid: bool = False
+    distinct_only: bool = False
+    id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+class ListQuery(FilterQuery):
+    """A page of a list of games."""
+
+    limit: int = Field(50, ge=0, le=200)
+    before: int | None = Field(None, ge=0, description="`older` of the page before")
+
+
+def create_api(
+    database: Database, games: Games, registry: Registry, live: Live, access: Access
+) -> FastAPI:
+    """The routes, as an app to be mounted at /api/v1."""
+    api = FastAPIOffline(
+        title="Tic-Tac-Toe Arena",
+        version="1",
+        description=_DESCRIPTION,
+        redoc_url=None,
+        responses={"4XX": {"model": ErrorOut}},
+    )
+    _answer_errors(api)
+    _add_games(api, games, live, access)
+    _add_tables(api, database, games, registry, access)
+    _add_operator(api, access)
+    return api
+
+
+def safe_json(content: BaseModel | dict[str, Any], status: int = 200) -> Response:
+    """A JSON answer in ASCII: text of models may hold what UTF-8 cannot (lone surrogates)."""
+    data = content.model_dump(mode="json") if isinstance(content, BaseModel) else content
+    return Response(json.dumps(data), status, media_type="application/json")
+
+
+def _add_games(api: FastAPI, games: Games, live: Live, access: Access) -> None:
+    def state(stored: StoredGame) -> GameOut:
+        return game_out(stored, live.thought(stored.id))
+
+    @api.post("/games", status_code=201, response_model=NewGameOut, tags=["play"])
+    async def begin_a_game(new: NewGame, request: Request) -> Response:
+        """Begin a game. Models that are not public can be played by the operator alone."""
+        stored, tokens = await live.create(new, operator=access.is_operator(request))
+        return safe_json(NewGameOut(game=state(stored), tokens=tokens), 201)
+
+    @api.get("/games/{game_id}", response_model=GameOut, tags=["play"])
+    async def look_at_a_game(game_id: str) -> Response:
+        """The state of a game, with every turn and every reply."""
+        return safe_json(state(await live.look(game_id)))
+
+    @api.post("/games/{game_id}/moves", response_model=GameOut, tags=["play"])
+    async def make_a_move(game_id: str, move: Move) -> Response:
+        """Make a person's move. The same move again is answered alike and played once."""
+        return safe_json(state(await live.move(game_id, move)))
+
+    @api.post("/games/{game_id}/resign", response_model=GameOut, tags=["play"])
+    async def resign(game_id: str, resignation: Resignation) -> Response:
+        """Give up."""
+        return safe_json(state(await live.resign(game_id, resignation.token)))
+
+    @api.get("/games/{game_id}/events", tags=["play"])
+    async def follow_a_game(game_id: str) -> StreamingResponse:
+        """Server-sent events until the game is over: `state` (as `GET /games/{id}`) after each
+        turn, `said` (attempt, reasoning, text: what came since the last one) while a model
+        thinks.
+        """
+        await live.look(game_id)
+
+        async def stream() -> AsyncIterator[str]:
+            async for event in live.events(game_id):
+                if isinstance(event, Ping):
+                    yield ": still here\n\n"
+                elif isinstance(event, Delta):
+                    yield f"event: said\ndata: {json.dumps(event.__dict__)}\n\n"
+                else:
+                    text = json.dumps(game_out(event, None).model_dump(mode="json"))
+                    yield f"event: state\ndata: {text}\n\n"
+
+        return StreamingResponse(
+            stream(), media_type="text/event-stream", headers={"cache-control": "no-store"}
+        )
+
+    @api.get("/games", response_model=GamesOut, tags=["records"])
+    async def list_games(query: Annotated[ListQuery, Query()]) -> Response:
+        """Games, newest first."""
+        kept, limit = _filter(query), query.limit
+        total = await asyncio.to_thread(games.count, kept)
+        page = await asyncio.to_thread(games.find, kept, limit + 1, query.before)
+        older = page[limit - 1].serial if len(page) > limit > 0 else None
+        rows = [game_row(game) for game in page[:limit]]
+        return safe_json(GamesOut(total=total, games=rows, older=older))
+
+
+def _add_tables(
+    api: FastAPI, database: Database, games: Games, registry: Registry, access: Access
+) -> None:
+    @api.get("/players", response_model=PlayersOut, tags=["play"])
+    async def list_players(request: Request) -> Response:
+        """Who can take a seat, and what you may play."""
+        operator = access.is_operator(request)
+        return safe_json(
+            PlayersOut(
+                engines=[EngineOption(spec=spec, label=label) for spec, label in ENGINES],
+                models=[
+                    ModelOption(
+                        name=entry.name,
+                        family=entry.family,
+                        step=entry.step,
+                        playable=operator or entry.public,
+                    )
+                    for entry in registry.entries
+                ],
+                operator=operator,
+                password_set=access.password_set,
+            )
+        )
+
+    @api.get("/leaderboard", response_model=LeaderboardOut, tags=["records"])
+    async def read_the_leaderboard() -> Response:
+        """Every player's results, opening and replying apart, and player against opponent."""
+        standings = await asyncio.to_thread(leaderboard, database)
+        return safe_json(leaderboard_out(standings, await asyncio.to_thread(matrix, database)))
+
+    @api.get("/export/{flavour}", tags=["records"])
+    async def export_a_dataset(
+        flavour: Flavour, query: Annotated[FilterQuery, Query()]
+    ) -> StreamingResponse:
+        """The games that the filters keep, as JSONL."""
+        lines: Iterator[bytes] = jsonl(rows(database, flavour, _filter(query)))
+        return StreamingResponse(
+            lines,
+            media_type="application/x-ndjson",
+            headers={"content-disposition": f'attachment; filename="arena-{flavour}.jsonl"'},
+        )
+
+    @api.get("/export/{flavour}/preview", response_model=PreviewOut, tags=["records"])
+    async def preview_a_dataset(
+        flavour: Flavour, query: Annotated[FilterQuery, Query()]
+    ) -> Response:
+        """How many games the filters keep, and the first rows."""
+
+        def first() -> PreviewOut:
+            kept = _filter(query)
+            found = rows(database, flavour, kept)
+            preview = [row for row, _ in zip(found, range(_PREVIEW_ROWS), strict=False)]
+            return PreviewOut(games=games.count(kept), rows=preview)
+
+        return safe_json(await asyncio.to_thread(first))
+
+
+def _add_operator(api: FastAPI, access: Access) -> None:
+    @api.post("/operator/sign-in", status_code=204, tags=["operator"])
+    async def sign_in(form: SignIn, request: Request) -> Response:
+        """Sign in as the operator; the session is a cookie."""
+        session = access.sign_in(form.password)
+        response = Response(status_code=204)
+        response.set_cookie(
+            COOKIE,
+            session,
+            max_age=SESSION_SECONDS,
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+        )
+        return response
+
+    @api.post("/operator/sign-out", status_code=204, tags=["operator"])
+    async def sign_out() -> Response:
+        """Forget the session in this browser."""
+        response = Response(status_code=204)
+        response.delete_cookie(COOKIE)
+        return response
+
+
+def _filter(query: FilterQuery) -> GameFilter:
+    asked = query.model_dump(include=set(FilterQuery.model_fields) - {"id"})
+    return GameFilter(**asked, ids=None if query.id is None else (query.id,))
+
+
+def _answer_errors(api: FastAPI) -> None:
+    @api.exception_handler(ArenaError)
+    async def arena_error(request: Request, error: ArenaError) -> Response:  # noqa: ARG001
+        status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+        return _error(status, type(error).__name__, str(error))
+
+    @api.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:  # noqa: ARG001
+        problems = (
+            f"{'.'.join(str(part) for part in problem['loc'][1:]) or 'body'}: {problem['msg']}"
+            for problem in error.errors()
+        )
+        return _error(422, "ValidationError", "; ".join(problems))
+
+    @api.exception_handler(HTTPException)
+    async def refused(request: Request, error: HTTPException) -> Response:  # noqa: ARG001
+        return _error(error.status_code, "HTTPException", str(error.detail))
+
+
+def _error(status: int, kind: str, message: str) -> Response:
+    return safe_json({"error": {"type": kind, "message": message}}, status)

@@ -1,0 +1,11 @@
+"""The Gradio pages. A new page is a module under web/static and a line here."""
+
+from web.pages.frame import Page
+
+PAGES = (
+    Page("Play", "", "play.js"),
+    Page("Leaderboard", "leaderboard", "leaderboard.js"),
+    Page("Games", "games", "games.js"),
+    Page("Datasets", "datasets", "datasets.js"),
+    Page("Game", "game", "game.js", in_navigation=False),
+)

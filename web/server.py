@@ -1,0 +1,100 @@
+"""The web app: routes of our own first, then Gradio's pages, behind one guard."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+
+import gradio as gr
+import uvicorn
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.staticfiles import StaticFiles
+
+from models.registry import Registry
+from storage.database import Database
+from storage.games import Games
+from web.access import Access
+from web.api import create_api
+from web.guard import Guard
+from web.live import Live
+from web.pages import PAGES
+from web.pages.frame import STATIC, STATIC_URL, build, mount_options
+from web.settings import Settings
+
+
+def create_app(settings: Settings, database: Database, registry: Registry) -> FastAPI:
+    """The whole app, ready to be served by one worker.
+
+    Games that wait for a model go on when it starts; models' games are stored as they are when it
+    stops.
+    """
+    games = Games(database, lambda: datetime.now(UTC))
+    live = Live(games, registry)
+    access = Access(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001 - the signature asked for
+        sweep = asyncio.create_task(live.sweep())
+        await live.resume()
+        yield
+        sweep.cancel()
+        await live.close()
+        await registry.close()
+
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
+    app.add_middleware(Guard)
+
+    @app.get("/healthz")
+    async def healthz() -> JSONResponse:
+        """Whether the server and its database answer."""
+        await asyncio.to_thread(games.find, limit=1)
+        return JSONResponse({"status": "ok"})
+
+    @app.get("/game/{game_id}")
+    async def permalink(game_id: str) -> RedirectResponse:
+        """The short address of a game."""
+        return RedirectResponse(f"/game?{urlencode({'id': game_id})}")
+
+    app.mount("/api/v1", create_api(database, games, registry, live, access))
+    app.mount(STATIC_URL, StaticFiles(directory=STATIC))
+    return _with_pages(app)
+
+
+def _with_pages(app: FastAPI) -> FastAPI:
+    """Add Gradio's pages at the root."""
+    pages = build(PAGES)
+    with warnings.catch_warnings():
+        # Said of every app with several pages, also where server-side rendering is off.
+        warnings.filterwarnings("ignore", message=".*SSR.*")
+        gr.mount_gradio_app(app, pages, path="/", **mount_options())
+    # Gradio checks file paths only in an app that was launched, which a mounted one never is.
+    pages.has_launched = True
+    return app
+
+
+def serve(settings: Settings, registry: Registry) -> None:
+    """Open the database and serve until interrupted.
+
+    Raises:
+        StorageError: the database cannot be used.
+    """
+    database = Database.open(settings.database)
+    try:
+        app = create_app(settings, database, registry)
+        shown = "localhost" if settings.loopback_only else settings.host
+        print(f"Tic-Tac-Toe Arena: http://{shown}:{settings.port}", flush=True)
+        # A reload of the page must not wait for the streams of others to end.
+        uvicorn.run(
+            app,
+            host=settings.host,
+            port=settings.port,
+            log_level="warning",
+            timeout_graceful_shutdown=2,
+        )
+    finally:
+        database.close()

@@ -1,0 +1,174 @@
+"""The leaderboard as the routes and the command line give it: counts, rates and their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, Field
+
+from arena.players import Kind
+from arena.statistics import wilson
+from storage.players import StoredPlayer
+from storage.standings import Entry, Standing, Tally
+
+
+class IntervalOut(BaseModel):
+    """A 95 % Wilson interval of a share."""
+
+    low: float
+    high: float
+
+    def percent(self) -> str:
+        """The bounds in per cent."""
+        return f"{100 * self.low:.1f} to {100 * self.high:.1f}"
+
+
+class SideOut(BaseModel):
+    """A player's results in one seat."""
+
+    games: int = Field(description="games that count: neither void nor repeats")
+    wins: int
+    draws: int
+    losses: int
+    forfeits: int = Field(description="losses by invalid replies; part of the losses")
+    void: int = Field(description="games that count for nobody")
+    repeats: int = Field(
+        description="further games of a known line between two players that always answer alike"
+    )
+    distinct: int = Field(description="different (opener, squares) among the games")
+    not_lost: float | None = Field(description="share of wins and draws; null where none counts")
+    interval: IntervalOut | None = Field(description="null where the result is exact")
+    exact: bool = Field(description="both players always answer a board alike: no interval")
+    replies: int = Field(description="a model's replies")
+    invalid_replies: int
+    format_followed: float | None = Field(description="share of replies, by the check `contains`")
+    tokens_per_reply: float | None
+    seconds_per_reply: float | None
+
+
+class RankedOut(BaseModel):
+    """A player in the leaderboard."""
+
+    id: int
+    kind: Kind
+    name: str
+    family: str | None
+    step: int | None
+    detail: str = Field(description="what tells a model from another of its name")
+
+
+class RowOut(BaseModel):
+    """A player's row."""
+
+    player: RankedOut
+    opening: SideOut
+    replying: SideOut
+    people: SideOut = Field(description="games from the browser, which move no rate")
+
+
+class EntryOut(BaseModel):
+    """A player against one opponent."""
+
+    player_id: int
+    opponent_id: int
+    opening: SideOut
+    replying: SideOut
+
+
+class LeaderboardOut(BaseModel):
+    """Every player's results, opening and replying apart."""
+
+    players: list[RowOut] = Field(description="models and engines")
+    people: list[RowOut]
+    matrix: list[EntryOut]
+
+
+def leaderboard_out(standings: Sequence[Standing], entries: Sequence[Entry]) -> LeaderboardOut:
+    """The tables of `storage.standings` with rates and intervals."""
+    exact = _exact_rows(entries)
+    rows = [
+        RowOut(
+            player=_ranked(each.player),
+            opening=_side(each.opening, exact=(each.player.id, "opening") in exact),
+            replying=_side(each.replying, exact=(each.player.id, "replying") in exact),
+            people=_side(each.people),
+        )
+        for each in standings
+    ]
+    return LeaderboardOut(
+        players=[row for row in rows if row.player.kind is not Kind.HUMAN],
+        people=[row for row in rows if row.player.kind is Kind.HUMAN],
+        matrix=[
+            EntryOut(
+                player_id=entry.player.id,
+                opponent_id=entry.opponent.id,
+                opening=_side(entry.opening, exact=_is_exact(entry, entry.opening)),
+                replying=_side(entry.replying, exact=_is_exact(entry, entry.replying)),
+            )
+            for entry in entries
+        ],
+    )
+
+
+def _exact_rows(entries: Sequence[Entry]) -> set[tuple[int, str]]:
+    """The rows, as (player, seat), that sum up exact entries alone: they have no interval."""
+    exact: dict[tuple[int, str], bool] = {}
+    for entry in entries:
+        for seat, tally in (("opening", entry.opening), ("replying", entry.replying)):
+            if tally.games:
+                key = (entry.player.id, seat)
+                exact[key] = exact.get(key, True) and _is_exact(entry, tally)
+    return {key for key, all_exact in exact.items() if all_exact}
+
+
+def _is_exact(entry: Entry, tally: Tally) -> bool:
+    """Whether an entry is all that can happen.
+
+    Two players that always answer alike play one line for each opener. More lines than that say
+    that a player which claims it (a greedy model) does not: then its games are a sample.
+    """
+    alike = entry.player.identity.deterministic and entry.opponent.identity.deterministic
+    return alike and tally.games == tally.distinct <= 2
+
+
+def _side(tally: Tally, *, exact: bool = False) -> SideOut:
+    kept = tally.wins + tally.draws
+    interval = None if exact else wilson(kept, tally.games)
+    return SideOut(
+        games=tally.games,
+        wins=tally.wins,
+        draws=tally.draws,
+        losses=tally.losses,
+        forfeits=tally.forfeits,
+        void=tally.void,
+        repeats=tally.repeats,
+        distinct=tally.distinct,
+        not_lost=kept / tally.games if tally.games else None,
+        interval=interval and IntervalOut(low=interval.low, high=interval.high),
+        exact=exact and tally.games > 0,
+        replies=tally.attempts,
+        invalid_replies=tally.invalid_attempts,
+        format_followed=_share(tally.contains, tally.attempts),
+        tokens_per_reply=_share(tally.completion_tokens, tally.attempts),
+        seconds_per_reply=_share(tally.milliseconds / 1000, tally.attempts),
+    )
+
+
+def _share(part: float, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _ranked(player: StoredPlayer) -> RankedOut:
+    who = player.identity
+    sampling = who.settings.get("sampling", {})
+    detail = [f"prompt {who.prompt}"] if who.prompt else []
+    if "temperature" in sampling:
+        detail.append(f"temperature {sampling['temperature']:g}")
+    return RankedOut(
+        id=player.id,
+        kind=who.kind,
+        name=who.name,
+        family=who.family,
+        step=who.step,
+        detail=", ".join(detail),
+    )

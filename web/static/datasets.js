@@ -1,0 +1,113 @@
+// Datasets: choose games, look at the first rows, download them.
+
+import { API, persist, request } from "./api.js";
+import { address, count, field, h, query, say } from "./dom.js";
+import { footer } from "./frame.js";
+
+const FLAVOURS = {
+  messages: "messages: one chat a game, from the model's seat, for supervised fine-tuning",
+  games: "games: the evaluation record, everything that is stored",
+};
+const OUTCOMES = { x: "X won", o: "O won", draw: "draw", void: "void" };
+const FLAGS = {
+  formatted: "Only games in which every reply followed the format",
+  no_invalid: "Only games without an invalid reply",
+  distinct_only: "Each sequence of moves once",
+};
+
+/** Fill the page. */
+export async function mount(root) {
+  const about = h("p", { class: "about" }, "Games leave the arena as training data. What you see is what you get: the same filters give the same rows.");
+  const problem = h("p", { class: "problem", role: "alert" });
+  const found = h("p", { class: "status", role: "status" });
+  const rows = h("div", { class: "rows" });
+  const download = h("a", { class: "button primary", download: true }, "Download JSONL");
+  const form = filters(() => {
+    history.replaceState(null, "", address("/datasets", form.get()));
+    return show();
+  });
+  root.append(
+    h("div", { class: "head" }, h("h1", {}, "Take the games with you"), about, form.element),
+    problem,
+    h("div", { class: "row" }, found, download),
+    rows,
+    footer(),
+  );
+
+  let asked = 0;
+  async function show() {
+    const turn = ++asked;
+    const { flavour, ...kept } = form.get();
+    try {
+      const preview = await persist(() => request(address(`/export/${flavour}/preview`, kept)), () => say(problem, "The server does not answer. Trying again."));
+      if (turn !== asked) return;
+      say(problem, "");
+      say(found, sentence(preview));
+      download.hidden = preview.rows.length === 0;
+      download.href = address(`${API}/export/${flavour}`, kept);
+      rows.replaceChildren(...preview.rows.map(rowOf));
+    } catch (error) {
+      say(problem, error.message);
+      rows.replaceChildren();
+      download.hidden = true;
+    }
+  }
+
+  form.set(query());
+  await show();
+  root.dataset.ready = "1";
+}
+
+function sentence({ games, rows }) {
+  if (games === 0) return "No games yet that fit. Play one, or loosen the filters.";
+  const many = games === 1 ? "One game fits" : `${count(games)} games fit`;
+  if (rows.length === 0) return `${many}, but none has a model in it: this flavour has no rows of them.`;
+  return `${many}; the first ${rows.length === 1 ? "row" : `${rows.length} rows`}:`;
+}
+
+function rowOf(row, index) {
+  return h("details", { class: "card record", open: index === 0 }, h("summary", {}, summary(row)), h("pre", {}, JSON.stringify(row, null, 2)));
+}
+
+function summary(row) {
+  const name = (player) => (typeof player === "object" && player ? player.name : player) || "a person";
+  const who = row.player !== undefined ? `${name(row.player)} against ${name(row.opponent)}` : `${name(row.x)} against ${name(row.o)}`;
+  return `${who}: ${OUTCOMES[row.outcome]}`;
+}
+
+/** The filters as a form; `get` and `set` speak the address's parameters. */
+function filters(onChange) {
+  const text = (name, label) => field(label, h("input", { name, autocomplete: "off", maxlength: 200 }));
+  const choice = (name, label, options) =>
+    field(label, h("select", { name }, Object.entries(options).map(([value, shown]) => h("option", { value }, shown))));
+  const element = h(
+    "form",
+    { class: "filters", onchange: onChange, onsubmit: (event) => event.preventDefault() },
+    h(
+      "fieldset",
+      {},
+      h("legend", {}, "Flavour"),
+      Object.entries(FLAVOURS).map(([value, shown], index) =>
+        h("label", { class: "choice" }, h("input", { type: "radio", name: "flavour", value, checked: index === 0 }), shown),
+      ),
+    ),
+    text("player", "Player"),
+    text("opponent", "Opponent"),
+    choice("result", "Player's result", { "": "Any", win: "Won", draw: "Drawn", loss: "Lost" }),
+    choice("opening", "Player's seat", { "": "Either", true: "Opening", false: "Replying" }),
+    choice("source", "Played", { "": "Anywhere", play: "In the browser", store: "By command", evaluation: "In an evaluation" }),
+    h("fieldset", {}, h("legend", {}, "Keep"), Object.entries(FLAGS).map(([name, shown]) => h("label", { class: "choice" }, h("input", { type: "checkbox", name, value: "true" }), shown))),
+  );
+  return {
+    element,
+    get: () => ({ flavour: "messages", ...Object.fromEntries(new FormData(element)) }),
+    set: (values) => {
+      for (const control of element.elements) {
+        if (!control.name) continue;
+        if (control.type === "radio") control.checked = control.value === (values.flavour ?? "messages");
+        else if (control.type === "checkbox") control.checked = values[control.name] === "true";
+        else control.value = values[control.name] ?? "";
+      }
+    },
+  };
+}

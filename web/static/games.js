@@ -1,0 +1,108 @@
+// A list of games: what an entry of the leaderboard opens.
+
+import { persist, request } from "./api.js";
+import { smallBoard } from "./board.js";
+import { address, count, field, h, link, moment, query, say } from "./dom.js";
+import { footer } from "./frame.js";
+
+const PAGE = 50;
+const OUTCOMES = { x: "X won", o: "O won", draw: "Draw", void: "Void" };
+
+/** Fill the page. */
+export async function mount(root) {
+  const title = h("h1", {}, "Games");
+  const about = h("p", { class: "about" });
+  const problem = h("p", { class: "problem", role: "alert" });
+  const form = filters(() => go(null));
+  const rows = h("tbody");
+  const table = h(
+    "div",
+    { class: "card scroll", tabindex: 0, role: "region", "aria-label": "Games" },
+    h("table", {}, h("thead", {}, h("tr", {}, ["", "X", "O", "Result", "Opened by", "Begun"].map((text) => h("th", { scope: "col" }, text)))), rows),
+  );
+  const pages = h("p", { class: "pages" });
+  root.append(h("div", { class: "head" }, title, about, form.element, problem), table, pages, footer());
+
+  async function show() {
+    const { before, ...kept } = query();
+    form.set(kept);
+    try {
+      const { total, games, older } = await persist(
+        () => request(address("/games", { ...kept, limit: PAGE, before })),
+        () => say(problem, "The server does not answer. Trying again."),
+      );
+      say(problem, "");
+      say(about, sentence(kept, total));
+      table.hidden = games.length === 0;
+      rows.replaceChildren(...games.map(row));
+      const step = (label, at) => h("button", { type: "button", onclick: () => go(at) }, label);
+      pages.replaceChildren(...[before && step("Newest", null), older && step("Older", older)].filter(Boolean));
+    } catch (error) {
+      say(problem, error.message);
+    }
+  }
+
+  function go(before) {
+    history.pushState(null, "", address("/games", { ...query(), ...form.get(), before }));
+    return show();
+  }
+
+  window.addEventListener("popstate", show);
+  await show();
+  root.dataset.ready = "1";
+}
+
+function sentence({ player, opponent, opening }, total) {
+  const who = player ? ` of ${player}${opponent ? ` against ${opponent}` : ""}` : opponent ? ` against ${opponent}` : "";
+  const seat = opening === "true" ? ", opening" : opening === "false" ? ", replying" : "";
+  if (total === 0) return `No games${who}${seat} yet.`;
+  return `${total === 1 ? "One game" : `${count(total)} games`}${who}${seat}, newest first.`;
+}
+
+function row(game) {
+  const squares = Array(9).fill(null);
+  [...game.moves].forEach((square, ply) => (squares[Number(square)] = (ply % 2 === 0) === (game.opener === "X") ? "X" : "O"));
+  const name = ({ kind, name: given }) => given || (kind === "human" ? "Person" : kind);
+  const result = game.outcome ? OUTCOMES[game.outcome] : "In play";
+  const how = ["forfeit_invalid", "forfeit_truncated"].includes(game.termination) ? ", forfeit" : game.termination === "resigned" ? ", resigned" : "";
+  return h(
+    "tr",
+    {},
+    h("td", {}, link(game.url, smallBoard(squares, `Game ${game.id}`))),
+    h("td", { class: "who" }, name(game.x)),
+    h("td", { class: "who" }, name(game.o)),
+    h("td", {}, link(game.url, result + how)),
+    h("td", {}, game.opener),
+    h("td", { class: "when" }, moment(game.created_at)),
+  );
+}
+
+/** The filters as a form; `get` and `set` speak the address's parameters. */
+function filters(onChange) {
+  const text = (name, label) => field(label, h("input", { name, autocomplete: "off", maxlength: 200 }));
+  const choice = (name, label, options) =>
+    field(label, h("select", { name }, Object.entries(options).map(([value, shown]) => h("option", { value }, shown))));
+  const element = h(
+    "form",
+    {
+      class: "filters",
+      onchange: onChange,
+      onsubmit: (event) => {
+        event.preventDefault();
+        onChange();
+      },
+    },
+    text("player", "Player"),
+    text("opponent", "Opponent"),
+    choice("opening", "Player's seat", { "": "Either", true: "Opening", false: "Replying" }),
+    choice("outcome", "Outcome", { "": "Any", ...OUTCOMES }),
+    choice("source", "Played", { "": "Anywhere", play: "In the browser", store: "By command", evaluation: "In an evaluation" }),
+  );
+  return {
+    element,
+    get: () => Object.fromEntries(new FormData(element)),
+    set: (values) => {
+      for (const control of element.elements) if (control.name) control.value = values[control.name] ?? "";
+    },
+  };
+}

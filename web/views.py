@@ -1,0 +1,113 @@
+"""From what is stored to what the routes give. Pure."""
+
+from __future__ import annotations
+
+from arena.game import Attempt
+from storage.listing import GameSummary
+from storage.players import StoredPlayer
+from storage.records import StoredGame
+from web.channel import Thought
+from web.schemas import (
+    AttemptOut,
+    GameOut,
+    GameRow,
+    MessageOut,
+    PlayerOut,
+    Thinking,
+    TurnOut,
+)
+
+
+def game_out(stored: StoredGame, thought: tuple[Thought, float] | None = None) -> GameOut:
+    """A game's state, with what its model is saying."""
+    game = stored.game
+    over = game.outcome is not None
+    return GameOut(
+        id=stored.id,
+        url=game_url(stored.id),
+        opener=game.opener,
+        seed=game.seed,
+        x=player_out(stored.x),
+        o=player_out(stored.o),
+        squares=list(game.board.squares),
+        ply=len(game.turns),
+        to_move=None if over else game.to_move,
+        waiting_for=None if over else stored.player(game.to_move).identity.kind,
+        outcome=game.outcome,
+        termination=game.termination,
+        line=game.board.line,
+        turns=[
+            TurnOut(ply=ply, mark=turn.mark, square=turn.square, attempts=_attempts(turn.attempts))
+            for ply, turn in enumerate(game.turns)
+        ],
+        unanswered=_attempts(game.unanswered),
+        fault=game.failed[-1].error if game.failed else None,
+        thinking=None if over or thought is None else _thinking(*thought),
+        created_at=stored.created_at,
+        updated_at=stored.updated_at,
+    )
+
+
+def game_row(summary: GameSummary) -> GameRow:
+    """A game in a list."""
+    return GameRow(
+        id=summary.id,
+        url=game_url(summary.id),
+        opener=summary.opener,
+        seed=summary.seed,
+        x=player_out(summary.x),
+        o=player_out(summary.o),
+        moves="".join(map(str, summary.moves)),
+        outcome=summary.outcome,
+        termination=summary.termination,
+        source=summary.source,
+        created_at=summary.created_at,
+    )
+
+
+def game_url(game_id: str) -> str:
+    """The page of a game."""
+    return f"/game/{game_id}"
+
+
+def player_out(player: StoredPlayer) -> PlayerOut:
+    """Who sits in a seat."""
+    identity = player.identity
+    return PlayerOut(
+        kind=identity.kind,
+        name=identity.name,
+        family=identity.family,
+        step=identity.step,
+        prompt=identity.prompt,
+    )
+
+
+def _attempts(attempts: tuple[Attempt, ...]) -> list[AttemptOut]:
+    return [
+        AttemptOut(
+            number=number,
+            verdict=attempt.verdict,
+            square=attempt.square,
+            reply=attempt.reply,
+            reasoning=attempt.reasoning,
+            contains=attempt.contains,
+            exact=attempt.exact,
+            finish_reason=attempt.finish_reason,
+            prompt_tokens=attempt.prompt_tokens,
+            completion_tokens=attempt.completion_tokens,
+            seconds=attempt.seconds,
+            requests=len(attempt.requests),
+            prompt=[MessageOut(role=m.role, content=m.content) for m in attempt.prompt],
+        )
+        for number, attempt in enumerate(attempts, start=1)
+    ]
+
+
+def _thinking(thought: Thought, seconds: float) -> Thinking:
+    return Thinking(
+        seconds=seconds,
+        attempt=thought.attempt,
+        reasoning=thought.reasoning,
+        text=thought.text,
+        trouble=thought.trouble,
+    )
