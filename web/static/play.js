@@ -2,7 +2,7 @@
 
 import { API, ApiError, keepSeats, keepSetup, lastSetup, persist, request, seatsOf } from "./api.js";
 import { createBoard } from "./board.js";
-import { address, field, h, link, query, say, seconds } from "./dom.js";
+import { address, field, h, link, query, say } from "./dom.js";
 import { footer } from "./frame.js";
 import { ending, moveRow } from "./replies.js";
 
@@ -28,7 +28,7 @@ class Play {
     this.clock = h("span", { class: "clock", "aria-hidden": "true" });
     this.problem = h("p", { class: "problem", role: "alert" });
     this.resign = h("button", { type: "button", onclick: () => this.giveUp() }, "Resign");
-    this.rematch = h("button", { type: "button", onclick: () => this.again() }, "Rematch, sides swapped");
+    this.rematch = h("button", { type: "button", title: "The same players with sides swapped", onclick: () => this.again() }, "Rematch");
     this.begin = h("button", { type: "submit", form: "setup", class: "primary" }, "New game");
     this.setup = new Setup(() => this.newGame());
     this.moves = h("ol", { class: "moves", "aria-label": "Moves" });
@@ -305,7 +305,7 @@ class Play {
   tick() {
     const { game } = this;
     const thinks = game && !game.outcome && game.waiting_for === "model" && this.pending === null;
-    say(this.clock, thinks ? seconds((performance.now() - this.since) / 1000) : "");
+    say(this.clock, thinks ? `${((performance.now() - this.since) / 1000).toFixed(1)} s` : "");
   }
 }
 
