@@ -1,0 +1,151 @@
+"""Keeps the figures behind the leaderboard as games land, in the transaction that stores them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import func
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.orm import Session
+
+from arena.board import Mark, Outcome
+from arena.game import Attempt, Game, Termination, Verdict
+from storage.players import StoredPlayer
+from storage.tables import EntryRow, LineRow, Source, table_of
+
+_ENTRIES = table_of(EntryRow)
+_LINES = table_of(LineRow)
+_LINE_KEYS = ("x_id", "o_id", "rated", "opener", "moves")
+_ENTRY_KEYS = ("player_id", "opponent_id", "opening", "rated")
+_COUNTS = [c.name for c in _ENTRIES.c if c.name not in (*_ENTRY_KEYS, "last_at")]
+
+Line = tuple[int, int, bool, str, str]
+"""The key of a row of `lines`: X, O, rated, opener, moves."""
+Counts = dict[str, int]
+"""What a game adds to the columns of an entry."""
+
+
+class Landing(NamedTuple):
+    """A finished game about to be counted."""
+
+    game: Game
+    x: StoredPlayer
+    o: StoredPlayer
+    source: Source
+
+
+def _add_to_line() -> Any:
+    new = insert(_LINES)
+    total = _LINES.c.count + new.excluded.count
+    return new.on_conflict_do_update(set_={"count": total}).returning(_LINES.c.count)
+
+
+def _add_to_entry() -> Any:
+    new = insert(_ENTRIES)
+    sums = {name: _ENTRIES.c[name] + new.excluded[name] for name in _COUNTS}
+    latest = func.max(_ENTRIES.c.last_at, new.excluded.last_at)
+    return new.on_conflict_do_update(set_={**sums, "last_at": latest})
+
+
+# Built once: to build such a statement takes SQLAlchemy longer than to run it.
+_ADD_TO_LINE = _add_to_line()
+_ADD_TO_ENTRY = _add_to_entry()
+
+
+def land(session: Session, landings: Sequence[Landing], at: datetime) -> None:
+    """Count finished games, in the order in which they landed.
+
+    Where both players are deterministic, a game whose line is known is a repeat and nothing else:
+    the entry is its distinct games. Void games count as void alone.
+    """
+    counts: defaultdict[tuple[int, int, bool, bool], Counter[str]] = defaultdict(Counter)
+    played = _count_lines(session, landings)
+    for landing in landings:
+        game, x, o, source = landing
+        line = _line(landing)
+        known = played[line] > 0
+        if game.outcome is not Outcome.VOID:
+            played[line] += 1
+        repeat = known and x.identity.deterministic and o.identity.deterministic
+        for mark, player, opponent in ((Mark.X, x, o), (Mark.O, o, x)):
+            key = (player.id, opponent.id, mark is game.opener, source is not Source.PLAY)
+            counts[key].update(_counts(game, mark, known=known, repeat=repeat))
+    if counts:
+        _add(session, counts, at)
+
+
+def moves_text(game: Game) -> str:
+    """The squares of a game in the order in which they were taken, a digit each."""
+    return "".join(map(str, game.moves))
+
+
+def _line(landing: Landing) -> Line:
+    game, x, o, source = landing
+    return (x.id, o.id, source is not Source.PLAY, game.opener.value, moves_text(game))
+
+
+def _count_lines(session: Session, landings: Iterable[Landing]) -> Counter[Line]:
+    """Add the games to the lines; how often each line had been played before."""
+    new = Counter(_line(each) for each in landings if each.game.outcome is not Outcome.VOID)
+    before: Counter[Line] = Counter()
+    for line, times in new.items():
+        row = dict(zip(_LINE_KEYS, line, strict=True)) | {"count": times}
+        before[line] = session.execute(_ADD_TO_LINE, row).scalar_one() - times
+    return before
+
+
+def _counts(game: Game, mark: Mark, *, known: bool, repeat: bool) -> Counts:
+    """What the game adds to the entry of the player of `mark`."""
+    assert game.termination is not None
+    if game.outcome is Outcome.VOID:
+        own = game.termination is Termination.CONTEXT_EXCEEDED and game.to_move is mark
+        return {"void": 1, "context_exceeded": own}
+    if repeat:
+        return {"repeats": 1}
+    won = game.outcome == Outcome.win(mark)
+    lost = game.outcome == Outcome.win(mark.other)
+    forfeit = game.termination.is_forfeit
+    return {
+        "wins": won,
+        "draws": not won and not lost,
+        "losses": lost,
+        "forfeits": lost and forfeit,
+        "opponent_forfeits": won and forfeit,
+        "distinct": not known,
+        **_spoken(attempts_of(game, mark)),
+    }
+
+
+def attempts_of(game: Game, mark: Mark) -> list[Attempt]:
+    """Every attempt of a seat, in order, those that led to no turn too."""
+    made = [attempt for turn in game.turns if turn.mark is mark for attempt in turn.attempts]
+    return made + list(game.unanswered) if game.to_move is mark else made
+
+
+def _spoken(attempts: Sequence[Attempt]) -> Counts:
+    return {
+        "attempts": len(attempts),
+        "invalid_attempts": sum(a.verdict is not Verdict.OK for a in attempts),
+        "contains": sum(a.contains for a in attempts),
+        "exact": sum(a.exact for a in attempts),
+        "prompt_tokens": sum(a.prompt_tokens or 0 for a in attempts),
+        "completion_tokens": sum(a.completion_tokens or 0 for a in attempts),
+        "milliseconds": sum(int(a.seconds * 1000 + 0.5) for a in attempts),
+    }
+
+
+def _add(
+    session: Session,
+    counts: dict[tuple[int, int, bool, bool], Counter[str]],
+    at: datetime,
+) -> None:
+    rows = [
+        dict(zip(_ENTRY_KEYS, key, strict=True))
+        | {name: int(added[name]) for name in _COUNTS}
+        | {"last_at": at}
+        for key, added in counts.items()
+    ]
+    session.execute(_ADD_TO_ENTRY, rows)

@@ -1,0 +1,201 @@
+"""Which games are meant: one filter for lists, counts and exports.
+
+A filter speaks of games and of seats. A game passes where it meets every condition on games, and
+where one of its two seats meets every condition on seats; an export of a model's replies takes the
+seats that do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ColumnElement, UnaryExpression, and_, exists, or_, select, true
+from sqlalchemy.orm import Session
+from sqlalchemy.sql.operators import custom_op
+
+from arena.board import Mark, Outcome
+from arena.game import Termination, Verdict
+from arena.players import Kind
+from storage.players import ids_of
+from storage.tables import AttemptRow, GameRow, PlayerRow, Source, table_of
+
+_ATTEMPTS = table_of(AttemptRow)
+_GAMES = table_of(GameRow)
+_PLAYERS = table_of(PlayerRow)
+
+
+class Result(StrEnum):
+    """What a game was for one of its players."""
+
+    WIN = "win"
+    DRAW = "draw"
+    LOSS = "loss"
+
+
+@dataclass(frozen=True)
+class GameFilter:
+    """Conditions that all must hold; what is left out is not asked."""
+
+    # On a seat:
+    player: str | int | None = None
+    """Who sits there: a name, which several stored players may share, or a stored player's id."""
+    opponent: str | int | None = None
+    """Who sits opposite."""
+    kind: Kind | None = None
+    """Of the player who sits there."""
+    opening: bool | None = None
+    """Whether that player moved first."""
+    result: Result | None = None
+    """What the game was for that player."""
+    formatted: bool = False
+    """A model, every reply of which followed the format (`contains`)."""
+    no_invalid: bool = False
+    """A model, every reply of which named a free square."""
+
+    # On a game:
+    outcome: Outcome | None = None
+    termination: Termination | None = None
+    source: Source | None = None
+    rated: bool | None = None
+    """Whether it is one of those that rates are of: not played in the browser."""
+    people: bool | None = None
+    """Whether a person played."""
+    since: datetime | None = None
+    """Begun at this time or later."""
+    until: datetime | None = None
+    """Begun before this time."""
+    finished: bool | None = None
+    ids: tuple[str, ...] | None = None
+    distinct_only: bool = False
+    """Of the games that pass, the first of each line of the same two players; none that is void
+    or under way."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A filter as SQL over one appearance of the games table."""
+
+    games: Any
+    """The table, or an alias of it."""
+    game: ColumnElement[bool]
+    """What is asked of the game."""
+    seats: dict[Mark, ColumnElement[bool]]
+    """What is asked of each seat."""
+    by_player: bool
+    """Whether a seat is asked for by name or id."""
+
+    @property
+    def where(self) -> ColumnElement[bool]:
+        """What a game that passes meets."""
+        return and_(self.game, or_(*self.seats.values()))
+
+
+def select_games(session: Session, filter: GameFilter) -> Selection:
+    """A filter as SQL; names are looked up now."""
+    who = {
+        name: None if asked is None else ids_of(session, asked)
+        for name, asked in (("player", filter.player), ("opponent", filter.opponent))
+    }
+    selection = _select(_GAMES, filter, who)
+    if not filter.distinct_only:
+        return selection
+    earlier = _select(_GAMES.alias("earlier"), filter, who)
+    same = and_(
+        earlier.where,
+        *(earlier.games.c[name] == _GAMES.c[name] for name in ("x_id", "o_id", "opener", "moves")),
+        earlier.games.c.serial < _GAMES.c.serial,
+    )
+    first = ~exists(select(earlier.games.c.serial).where(same))
+    return Selection(_GAMES, and_(selection.game, first), selection.seats, selection.by_player)
+
+
+def _select(games: Any, filter: GameFilter, who: Mapping[str, Sequence[int] | None]) -> Selection:
+    by_player = any(ids is not None for ids in who.values())
+    seats = {mark: and_(true(), *_on_seat(games, mark, filter, who)) for mark in Mark}
+    return Selection(games, and_(true(), *_on_game(games, filter, by_player)), seats, by_player)
+
+
+def _on_game(games: Any, filter: GameFilter, by_player: bool) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    column = games.c
+    outcome, termination = column.outcome, column.termination
+    if by_player:
+        outcome, termination = _unindexed(outcome), _unindexed(termination)
+    if filter.outcome is not None:
+        found.append(outcome == filter.outcome)
+    if filter.termination is not None:
+        found.append(termination == filter.termination)
+    if filter.source is not None:
+        found.append(column.source == filter.source)
+    if filter.rated is not None:
+        in_browser = column.source == Source.PLAY
+        found.append(~in_browser if filter.rated else in_browser)
+    if filter.people is not None:
+        persons = or_(*(_of_kind(column[f"{seat}_id"], Kind.HUMAN) for seat in ("x", "o")))
+        found.append(persons if filter.people else ~persons)
+    if filter.since is not None:
+        found.append(column.created_at >= filter.since)
+    if filter.until is not None:
+        found.append(column.created_at < filter.until)
+    if filter.finished is not None:
+        found.append(outcome.is_not(None) if filter.finished else outcome.is_(None))
+    if filter.ids is not None:
+        found.append(column.id.in_(filter.ids))
+    if filter.distinct_only:
+        found.append(outcome != Outcome.VOID)
+    return found
+
+
+def _on_seat(
+    games: Any, mark: Mark, filter: GameFilter, who: Mapping[str, Sequence[int] | None]
+) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    seat = games.c[f"{mark.lower()}_id"]
+    opposite = games.c[f"{mark.other.lower()}_id"]
+    for column, ids in ((seat, who["player"]), (opposite, who["opponent"])):
+        if ids is not None:
+            found.append(column.in_(ids))
+    if filter.kind is not None:
+        found.append(_of_kind(seat, filter.kind))
+    if filter.opening is not None:
+        found.append(games.c.opener == (mark if filter.opening else mark.other))
+    if filter.result is not None:
+        outcome = {
+            Result.WIN: Outcome.win(mark),
+            Result.DRAW: Outcome.DRAW,
+            Result.LOSS: Outcome.win(mark.other),
+        }[filter.result]
+        found.append(_unindexed(games.c.outcome) == outcome)
+    faults = [
+        fault
+        for asked, fault in (
+            (filter.formatted, ~_ATTEMPTS.c.contains),
+            (filter.no_invalid, _ATTEMPTS.c.verdict != Verdict.OK),
+        )
+        if asked
+    ]
+    if faults:
+        bad = (_ATTEMPTS.c.game == games.c.serial, _ATTEMPTS.c.mark == mark, or_(*faults))
+        found += [_of_kind(seat, Kind.MODEL), ~exists(select(_ATTEMPTS.c.id).where(*bad))]
+    return found
+
+
+def _of_kind(player: ColumnElement[int], kind: Kind) -> ColumnElement[bool]:
+    if kind is not Kind.HUMAN:
+        # Engines and models play most games: to gather and sort them by their index takes longer
+        # than to walk the list until a page is full. Persons play few.
+        player = _unindexed(player)
+    return player.in_(select(_PLAYERS.c.id).where(_PLAYERS.c.kind == kind))
+
+
+def _unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A column of which SQLite will use no index, by its documented unary plus.
+
+    Where a player is asked for, the player's index is the better one, and SQLite, which keeps no
+    statistics here, may take either.
+    """
+    return UnaryExpression(column, operator=custom_op("+"), type_=column.type)

@@ -1,0 +1,13 @@
+"""What Alembic runs to upgrade, on the connection that `storage.upgrade` hands it."""
+
+from alembic import context
+
+from storage.tables import Table
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Table.metadata,
+    # SQLite changes a table by building it anew.
+    render_as_batch=True,
+)
+context.run_migrations()
