@@ -31,7 +31,7 @@ from arena.errors import (
 )
 from models.registry import Registry
 from storage.database import Database
-from storage.datasets import Flavour, jsonl, rows
+from storage.datasets import Flavour, filter_of, jsonl, rows
 from storage.filters import GameFilter, Result
 from storage.games import Games
 from storage.records import StoredGame
@@ -249,7 +249,7 @@ def _add_tables(
             kept = _filter(query)
             found = rows(database, flavour, kept)
             preview = [row for row, _ in zip(found, range(_PREVIEW_ROWS), strict=False)]
-            return PreviewOut(games=games.count(kept), rows=preview)
+            return PreviewOut(games=games.count(filter_of(flavour, kept)), rows=preview)
 
         return safe_json(await asyncio.to_thread(first))
 

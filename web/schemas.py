@@ -211,7 +211,7 @@ class PlayersOut(BaseModel):
 class PreviewOut(BaseModel):
     """The first rows of a dataset."""
 
-    games: int = Field(description="games that the filters keep")
+    games: int = Field(description="games with rows in this dataset")
     rows: list[dict[str, Any]]
 
 

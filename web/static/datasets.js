@@ -59,9 +59,8 @@ export async function mount(root) {
 }
 
 function sentence({ games, rows }) {
-  if (games === 0) return "No games yet that fit. Play one, or loosen the filters.";
+  if (games === 0) return "No finished game fits. Play one, or loosen the filters.";
   const many = games === 1 ? "One game fits" : `${count(games)} games fit`;
-  if (rows.length === 0) return `${many}, but none has a model in it: this flavour has no rows of them.`;
   return `${many}; the first ${rows.length === 1 ? "row" : `${rows.length} rows`}:`;
 }
 
