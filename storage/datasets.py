@@ -6,9 +6,10 @@ what was received (an empty reply left out, a separate reasoning dropped), the c
 within each turn, and each piece is a row of its own; its last message is the one to learn.
 `games` has one row for each game, with everything that is known of it except the seats' secrets.
 
-Games under way are left out; void ones are for the filter to leave out. What has keys of its own
-for every player (settings, a request's parameters) is JSON in a string, so that all rows have one
-schema. Rows come in the order in which the games arrived, and the same games give the same bytes.
+Games under way are left out, and void ones from `messages` unless the filter asks for them. What
+has keys of its own for every player (settings, a request's parameters) is JSON in a string, so that
+all rows have one schema. Rows come in the order in which the games arrived, and the same games give
+the same bytes.
 """
 
 from __future__ import annotations
@@ -62,8 +63,12 @@ def rows(db: Database, flavour: str, filter: GameFilter | None = None) -> Iterat
 
 def filter_of(flavour: Flavour, filter: GameFilter) -> GameFilter:
     """The filter that an export goes by: `Games.count` of it is the number of games in it."""
-    kind = Kind.MODEL if flavour is Flavour.MESSAGES and filter.kind is None else filter.kind
-    return replace(filter, finished=True, kind=kind)
+    filter = replace(filter, finished=True)
+    if flavour is not Flavour.MESSAGES:
+        return filter
+    # A void game teaches nothing: whoever wants its chat all the same asks for that outcome.
+    counts = True if filter.outcome is None else filter.counts
+    return replace(filter, kind=filter.kind or Kind.MODEL, counts=counts)
 
 
 def jsonl(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:

@@ -58,6 +58,8 @@ class GameFilter:
 
     # On a game:
     outcome: Outcome | None = None
+    counts: bool | None = None
+    """Whether it is over and not void."""
     termination: Termination | None = None
     source: Source | None = None
     rated: bool | None = None
@@ -127,6 +129,9 @@ def _on_game(games: Any, filter: GameFilter, by_player: bool) -> list[ColumnElem
         outcome, termination = _unindexed(outcome), _unindexed(termination)
     if filter.outcome is not None:
         found.append(outcome == filter.outcome)
+    if filter.counts is not None:
+        counts = and_(outcome.is_not(None), outcome != Outcome.VOID)
+        found.append(counts if filter.counts else ~counts)
     if filter.termination is not None:
         found.append(termination == filter.termination)
     if filter.source is not None:
