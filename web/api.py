@@ -133,6 +133,12 @@ def create_api(
     return api
 
 
+def warm_up() -> None:
+    """Solve the game and build the engines that are offered."""
+    for spec, _ in ENGINES:
+        EnginePlayer(parse(spec))
+
+
 def safe_json(content: BaseModel | dict[str, Any], status: int = 200) -> Response:
     """A JSON answer in ASCII: text of models may hold what UTF-8 cannot (lone surrogates)."""
     data = content.model_dump(mode="json") if isinstance(content, BaseModel) else content

@@ -19,7 +19,7 @@ from models.registry import Registry
 from storage.database import Database
 from storage.games import Games
 from web.access import Access
-from web.api import create_api
+from web.api import create_api, warm_up
 from web.guard import Guard
 from web.live import Live
 from web.pages import PAGES
@@ -39,9 +39,12 @@ def create_app(settings: Settings, database: Database, registry: Registry) -> Fa
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001 - the signature asked for
+        # The first game would wait for the solver's table and the engines' checks.
+        warm = asyncio.create_task(asyncio.to_thread(warm_up))
         sweep = asyncio.create_task(live.sweep())
         await live.resume()
         yield
+        await warm
         sweep.cancel()
         await live.close()
         await registry.close()

@@ -1,0 +1,1 @@
+"""Figures, never tests: each module is run as `python -m benchmarks.bench_…`."""

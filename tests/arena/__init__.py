@@ -1,0 +1,1 @@
+"""The pure core: rules, perfect play, opponents, the referee and the formulas."""
