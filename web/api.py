@@ -29,6 +29,8 @@ from arena.errors import (
     RulesError,
     SpecError,
 )
+from arena.opponents import parse
+from arena.players import EnginePlayer
 from models.registry import Registry
 from storage.database import Database
 from storage.datasets import Flavour, filter_of, jsonl, rows

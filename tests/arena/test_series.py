@@ -59,16 +59,15 @@ def test_a_game_under_way_does_not_count():
 
 
 async def test_a_series_of_engines_can_be_cancelled():
-    played: list[Game] = []
+    begun = asyncio.Event()
 
     async def endless() -> None:
         player = EnginePlayer(parse("random"))
-        async for game in play_series(player, player, seeds=range(10**9)):
-            played.append(game)
+        async for _ in play_series(player, player, seeds=range(10**9)):
+            begun.set()
 
     task = asyncio.create_task(endless())
-    while len(played) < 3:
-        await asyncio.sleep(0)
+    await begun.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
