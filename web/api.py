@@ -53,7 +53,7 @@ from web.schemas import (
     NewGameOut,
     PlayersOut,
     PreviewOut,
-    Resignation,
+    SeatToken,
     SignIn,
 )
 from web.standings import LeaderboardOut, leaderboard_out
@@ -149,7 +149,7 @@ def safe_json(content: BaseModel | dict[str, Any], status: int = 200) -> Respons
 
 def _add_games(api: FastAPI, games: Games, live: Live, access: Access) -> None:
     def state(stored: StoredGame) -> GameOut:
-        return game_out(stored, live.thought(stored.id))
+        return game_out(stored, live.thought(stored.id), stopped=live.is_stopped(stored.id))
 
     @api.post("/games", status_code=201, response_model=NewGameOut, tags=["play"])
     async def begin_a_game(new: NewGame, request: Request) -> Response:
@@ -168,9 +168,19 @@ def _add_games(api: FastAPI, games: Games, live: Live, access: Access) -> None:
         return safe_json(state(await live.move(game_id, move)))
 
     @api.post("/games/{game_id}/resign", response_model=GameOut, tags=["play"])
-    async def resign(game_id: str, resignation: Resignation) -> Response:
+    async def resign(game_id: str, seat: SeatToken) -> Response:
         """Give up."""
-        return safe_json(state(await live.resign(game_id, resignation.token)))
+        return safe_json(state(await live.resign(game_id, seat.token)))
+
+    @api.post("/games/{game_id}/stop", response_model=GameOut, tags=["play"])
+    async def stop_the_model(game_id: str, seat: SeatToken) -> Response:
+        """Break off the reply of the model that is to move. What it said is dropped."""
+        return safe_json(state(await live.stop(game_id, seat.token)))
+
+    @api.post("/games/{game_id}/go-on", response_model=GameOut, tags=["play"])
+    async def ask_the_model_again(game_id: str, seat: SeatToken) -> Response:
+        """Ask the model anew whose reply was broken off."""
+        return safe_json(state(await live.go_on(game_id, seat.token)))
 
     @api.get("/games/{game_id}/events", tags=["play"])
     async def follow_a_game(game_id: str) -> StreamingResponse:
@@ -187,7 +197,7 @@ def _add_games(api: FastAPI, games: Games, live: Live, access: Access) -> None:
                 elif isinstance(event, Delta):
                     yield f"event: said\ndata: {json.dumps(event.__dict__)}\n\n"
                 else:
-                    text = json.dumps(game_out(event, None).model_dump(mode="json"))
+                    text = json.dumps(state(event).model_dump(mode="json"))
                     yield f"event: state\ndata: {text}\n\n"
 
         return StreamingResponse(

@@ -15,28 +15,27 @@ import asyncio
 import logging
 import secrets
 import time
-from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing, nullcontext, suppress
 from datetime import timedelta
 from weakref import WeakValueDictionary
 
 from arena.board import Mark
-from arena.errors import AccessError, ArenaError, BusyError, ConflictError, NotFoundError
-from arena.game import Attempt, Request, Termination, Verdict
+from arena.errors import AccessError, ArenaError, ConflictError
+from arena.game import Game, Request, Termination
 from arena.match import play
 from arena.opponents import parse
-from arena.players import EnginePlayer, Identity, Kind, Person, Player
+from arena.players import EnginePlayer, Kind, Person, Player
 from models.registry import Registry
 from storage.games import Games
 from storage.records import StoredGame
 from web.channel import Channel, Delta, Ping, Thought, Turned
-from web.schemas import EngineSeat, HumanSeat, ModelSeat, Move, NewGame
+from web.schemas import HumanSeat, ModelSeat, Move, NewGame
+from web.seating import Seating
 
 ABANDONED_AFTER = timedelta(hours=24)
 """A person who made no move for this long has left the game."""
 _SWEEP_SECONDS = 600
-_IN_FLIGHT_SECONDS = 600
 
 log = logging.getLogger(__name__)
 
@@ -48,12 +47,15 @@ class Live:
         self, games: Games, registry: Registry, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._games = games
-        self._registry = registry
+        self._seating = Seating(registry, clock)
         self._clock = clock
         self._channels: dict[str, Channel] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._looks: set[asyncio.Task[None]] = set()
+        self._asked: set[str] = set()
+        self._stopped: set[str] = set()
+        self._admission = asyncio.Lock()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._in_flight: defaultdict[str, dict[str, float]] = defaultdict(dict)
 
     # -- what the routes do -------------------------------------------------------------------
 
@@ -70,27 +72,22 @@ class Live:
             BusyError: a model that plays as many games as it may.
         """
         seats = {Mark.X: new.x, Mark.O: new.o}
-        for seat in seats.values():
-            if isinstance(seat, ModelSeat):
-                self._admit(seat.name, operator=operator)
-        players = {mark: self._sit(seat) for mark, seat in seats.items()}
+        models = {seat.name for seat in seats.values() if isinstance(seat, ModelSeat)}
+        who = {mark: self._seating.identity(seat) for mark, seat in seats.items()}
         tokens = {
             mark: secrets.token_urlsafe(16)
             for mark, seat in seats.items()
             if isinstance(seat, HumanSeat)
         }
         seed = secrets.randbelow(1 << 53) if new.seed is None else new.seed
-        game_id = await asyncio.to_thread(
-            self._games.create,
-            players[Mark.X].identity,
-            players[Mark.O].identity,
-            new.opener,
-            seed,
-            tokens,
-        )
-        for seat in seats.values():
-            if isinstance(seat, ModelSeat):
-                self._in_flight[seat.name][game_id] = self._clock()
+        # One at a time, so that two at once do not take the last place both.
+        async with self._admission if models else nullcontext():
+            for model in models:
+                self._seating.admit(model, operator=operator)
+            game_id = await asyncio.to_thread(
+                self._games.create, who[Mark.X], who[Mark.O], new.opener, seed, tokens
+            )
+            self._seating.begin(game_id, models)
         async with self._lock(game_id):
             await self._advance(await self._load(game_id))
         return await self.look(game_id), tokens
@@ -126,9 +123,7 @@ class Live:
         async with self._lock(game_id):
             stored = await self._load(game_id)
             game = stored.game
-            seats = await asyncio.to_thread(self._games.seat_of, game_id, move.token)
-            if not seats:
-                raise AccessError("this is not your game: the seat's secret does not fit")
+            seats = await self._require_seat(game_id, move.token)
             if move.ply < len(game.turns):
                 made = game.turns[move.ply]
                 if made.square == move.square and made.mark in seats:
@@ -141,7 +136,7 @@ class Live:
             if game.to_move not in seats:
                 raise AccessError(f"it is {game.to_move}'s turn, and that seat is not yours")
             game.board.after(move.square)
-            self._touch(stored)
+            self._seating.touch(game_id, (stored.x.identity, stored.o.identity))
             await self._advance(stored, move.square)
         return await self.look(game_id)
 
@@ -153,19 +148,43 @@ class Live:
         """
         async with self._lock(game_id):
             stored = await self._load(game_id)
-            seats = await asyncio.to_thread(self._games.seat_of, game_id, token)
-            if not seats:
-                raise AccessError("this is not your game: the seat's secret does not fit")
+            seats = await self._require_seat(game_id, token)
             if stored.game.outcome is not None:
                 raise ConflictError("the game is over")
             loser = stored.game.to_move if stored.game.to_move in seats else min(seats)
             stored.game.end(Termination.RESIGNED, loser)
             await asyncio.to_thread(self._games.finish, game_id, stored.game)
-        task = self._tasks.pop(game_id, None)
-        if task is not None:
-            task.cancel()
+        await self._interrupt(game_id)
         self._turned(stored)
         return await self._load(game_id)
+
+    async def stop(self, game_id: str, token: str) -> StoredGame:
+        """Break off the reply of the model that is to move. It is asked anew by `go_on`, or after
+        a restart of the server.
+
+        Raises:
+            NotFoundError, AccessError: as `move`.
+        """
+        await self._require_seat(game_id, token)
+        self._stopped.add(game_id)
+        await self._interrupt(game_id)
+        stored = await self.look(game_id)
+        self._turned(stored)
+        return stored
+
+    async def go_on(self, game_id: str, token: str) -> StoredGame:
+        """Ask the model again whose reply was broken off.
+
+        Raises:
+            NotFoundError, AccessError: as `move`.
+        """
+        await self._require_seat(game_id, token)
+        self._stopped.discard(game_id)
+        return await self.look(game_id)
+
+    def is_stopped(self, game_id: str) -> bool:
+        """Whether the reply of the model that is to move was broken off."""
+        return game_id in self._stopped
 
     async def events(self, game_id: str) -> AsyncIterator[StoredGame | Delta | Ping]:
         """What happens in a game, from now to its end: the game after each turn, what a model
@@ -213,29 +232,29 @@ class Live:
     async def _load(self, game_id: str) -> StoredGame:
         return await asyncio.to_thread(self._games.load, game_id)
 
-    def _admit(self, name: str, *, operator: bool) -> None:
-        """Whether a game with this model may begin. Raises as `create` does."""
-        entry = self._registry.get(name)
-        if operator:
-            return
-        if not entry.public:
-            raise AccessError(f"{name} is not open to visitors: sign in as the operator")
-        now = self._clock()
-        running = {
-            game_id: at
-            for game_id, at in self._in_flight[name].items()
-            if now - at < _IN_FLIGHT_SECONDS
-        }
-        self._in_flight[name] = running
-        if len(running) >= entry.max_games:
-            raise BusyError(f"{name} plays {len(running)} games already: try again in a minute")
+    async def _require_seat(self, game_id: str, token: str) -> frozenset[Mark]:
+        """The seats that a secret holds. Raises AccessError where there is none."""
+        seats = await asyncio.to_thread(self._games.seat_of, game_id, token)
+        if not seats:
+            raise AccessError("this is not your game: the seat's secret does not fit")
+        return seats
 
-    def _sit(self, seat: HumanSeat | EngineSeat | ModelSeat) -> Player:
-        if isinstance(seat, HumanSeat):
-            return Person(seat.name)
-        if isinstance(seat, EngineSeat):
-            return EnginePlayer(parse(seat.spec))
-        return self._registry.player(seat.name)
+    async def _interrupt(self, game_id: str) -> None:
+        """End the task that plays a game, and wait until what it stores is stored."""
+        task = self._tasks.get(game_id)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _store(self, write: Callable[[str, Game], None], stored: StoredGame) -> None:
+        """Write to the database to the end, even where the task is cancelled meanwhile."""
+        writing = asyncio.create_task(asyncio.to_thread(write, stored.id, stored.game))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait([writing])
+            raise
+        self._turned(stored)
 
     async def _advance(self, stored: StoredGame, square: int | None = None) -> None:
         """Play on within a request: the person's move, then engines. A model is not asked here:
@@ -252,15 +271,18 @@ class Live:
 
         x, o = sit(Mark.X), sit(Mark.O)
         async for _ in play(stored.game, x, o):
-            await asyncio.to_thread(self._games.append, stored.id, stored.game)
-            self._turned(stored)
+            await self._store(self._games.append, stored)
 
     def _wake(self, stored: StoredGame) -> None:
         """Set the model that is to move to work, if it is not."""
         game = stored.game
-        if game.outcome is not None or stored.id in self._tasks:
+        if game.outcome is not None or stored.id in self._stopped:
             return
         if stored.player(game.to_move).identity.kind is Kind.HUMAN:
+            return
+        if stored.id in self._tasks:
+            # It may be about to end, without having seen the turn that we have.
+            self._asked.add(stored.id)
             return
         channel = self._channels.setdefault(stored.id, Channel())
         task = asyncio.create_task(self._play_on(stored.id, channel), name=f"game {stored.id}")
@@ -272,61 +294,27 @@ class Live:
         stored = await self._load(game_id)
         game = stored.game
         seats = {mark: stored.player(mark).identity for mark in Mark}
-        players = {mark: self._player(seat, channel) for mark, seat in seats.items()}
+        players = {mark: self._seating.player(seat, channel) for mark, seat in seats.items()}
         x, o = players[Mark.X], players[Mark.O]
         if x is not None and o is not None:
             channel.think(Thought(self._clock()))
             async for _ in play(game, x, o):
-                await asyncio.to_thread(self._games.append, game_id, game)
-                self._turned(stored)
+                await self._store(self._games.append, stored)
                 if game.outcome is None and stored.player(game.to_move).identity.kind is Kind.MODEL:
                     channel.think(Thought(self._clock()))
         else:
             gone = next(seat.name for mark, seat in seats.items() if players[mark] is None)
-            fault = Request(None, 0.0, {}, error=f"the model {gone} is no longer registered")
+            reason = f"the model {gone} is not registered any more as it was when the game began"
+            fault = Request(None, 0.0, {}, error=reason)
             game.end(Termination.PROVIDER_ERROR, requests=[fault])
         if game.outcome is not None and game.board.outcome is None:
-            await asyncio.to_thread(self._games.finish, game_id, game)
-            self._turned(stored)
-
-    def _player(self, seat: Identity, channel: Channel) -> Player | None:
-        """The player in a seat of a game under way; None for a model that is gone."""
-        if seat.kind is Kind.HUMAN:
-            return Person(seat.name)
-        if seat.kind is Kind.ENGINE:
-            return EnginePlayer(parse(seat.name))
-
-        def on_delta(kind: str, text: str) -> None:
-            channel.say(kind, text, self._clock())
-
-        def on_request(request: Request) -> None:
-            if request.error:
-                was = channel.thought or Thought(self._clock())
-                channel.think(Thought(was.since, was.attempt, trouble=request.error))
-
-        def on_attempt(attempt: Attempt) -> None:
-            if attempt.verdict is not Verdict.OK:
-                made = channel.thought.attempt if channel.thought else 1
-                channel.think(Thought(self._clock(), made + 1))
-
-        with suppress(NotFoundError):
-            return self._registry.player(
-                seat.name, on_delta=on_delta, on_request=on_request, on_attempt=on_attempt
-            )
-        return None
-
-    def _touch(self, stored: StoredGame) -> None:
-        """The game is in flight still: its person has moved."""
-        for player in (stored.x, stored.o):
-            running = self._in_flight.get(player.identity.name, {})
-            if stored.id in running:
-                running[stored.id] = self._clock()
+            await self._store(self._games.finish, stored)
 
     def _turned(self, stored: StoredGame) -> None:
         """The stored game has changed: tell viewers, and count it no longer once it is over."""
         if stored.game.outcome is not None:
-            for player in (stored.x, stored.o):
-                self._in_flight.get(player.identity.name, {}).pop(stored.id, None)
+            self._stopped.discard(stored.id)
+            self._seating.release(stored.id, (stored.x.identity, stored.o.identity))
         channel = self._channels.get(stored.id)
         if channel is not None:
             channel.turned()
@@ -336,8 +324,12 @@ class Live:
         return self._locks.setdefault(game_id, asyncio.Lock())
 
     def _done(self, game_id: str, task: asyncio.Task[None]) -> None:
-        if self._tasks.get(game_id) is task:
-            del self._tasks[game_id]
+        del self._tasks[game_id]
+        if game_id in self._asked:
+            self._asked.discard(game_id)
+            again = asyncio.create_task(self._look_again(game_id))
+            self._looks.add(again)
+            again.add_done_callback(self._looks.discard)
         self._forget(game_id)
         if task.cancelled():
             return
@@ -346,6 +338,10 @@ class Live:
             log.info("game %s ended while its model was thinking", game_id)
         elif error is not None:
             log.error("game %s stopped: %s", game_id, error, exc_info=error)
+
+    async def _look_again(self, game_id: str) -> None:
+        with suppress(ArenaError):
+            await self.look(game_id)
 
     def _forget(self, game_id: str) -> None:
         """Drop what is kept of a game that nobody watches and no model plays."""

@@ -62,8 +62,8 @@ class Move(_In):
     token: Token
 
 
-class Resignation(_In):
-    """A person gives up."""
+class SeatToken(_In):
+    """What a person does who holds a seat."""
 
     token: Token
 
@@ -148,6 +148,7 @@ class GameOut(BaseModel):
     unanswered: list[AttemptOut] = Field(description="replies that led to no turn")
     fault: str | None = Field(description="why a void game could not go on, in words")
     thinking: Thinking | None
+    stopped: bool = Field(description="the model's reply was broken off: `go-on` asks it again")
     created_at: datetime
     updated_at: datetime
 

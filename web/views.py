@@ -18,7 +18,9 @@ from web.schemas import (
 )
 
 
-def game_out(stored: StoredGame, thought: tuple[Thought, float] | None = None) -> GameOut:
+def game_out(
+    stored: StoredGame, thought: tuple[Thought, float] | None = None, *, stopped: bool = False
+) -> GameOut:
     """A game's state, with what its model is saying."""
     game = stored.game
     over = game.outcome is not None
@@ -43,6 +45,7 @@ def game_out(stored: StoredGame, thought: tuple[Thought, float] | None = None) -
         unanswered=_attempts(game.unanswered),
         fault=game.failed[-1].error if game.failed else None,
         thinking=None if over or thought is None else _thinking(*thought),
+        stopped=stopped and not over,
         created_at=stored.created_at,
         updated_at=stored.updated_at,
     )

@@ -27,6 +27,7 @@ class Play {
     this.status = h("p", { class: "status", role: "status" });
     this.clock = h("span", { class: "clock", "aria-hidden": "true" });
     this.problem = h("p", { class: "problem", role: "alert" });
+    this.halting = h("button", { type: "button", hidden: true, onclick: () => this.halt(this.game.stopped ? "go-on" : "stop") }, "Stop");
     this.resign = h("button", { type: "button", onclick: () => this.giveUp() }, "Resign");
     this.rematch = h("button", { type: "button", title: "The same players with sides swapped", onclick: () => this.again() }, "Rematch");
     this.begin = h("button", { type: "submit", form: "setup", class: "primary" }, "New game");
@@ -42,7 +43,7 @@ class Play {
           "section",
           { class: "table", "aria-label": "Game" },
           this.board.element,
-          h("div", { class: "line" }, h("div", { class: "state" }, this.status, this.clock), h("div", { class: "actions" }, this.resign, this.rematch, this.begin)),
+          h("div", { class: "line" }, h("div", { class: "state" }, this.status, this.clock), h("div", { class: "actions" }, this.halting, this.resign, this.rematch, this.begin)),
           this.problem,
         ),
         h(
@@ -128,6 +129,16 @@ class Play {
     } catch (error) {
       this.warn(error.message);
       this.refresh();
+    }
+  }
+
+  /** Break the model's reply off, or ask it again. */
+  async halt(action) {
+    const { id } = this.game;
+    try {
+      this.show(await request(`/games/${id}/${action}`, { body: { token: Object.values(seatsOf(id))[0] } }));
+    } catch (error) {
+      this.warn(error.message);
     }
   }
 
@@ -235,6 +246,7 @@ class Play {
       this.moves.replaceChildren();
       this.moves.parentElement.hidden = true;
       this.thinking.hidden = true;
+      this.halting.hidden = true;
       this.address.replaceChildren("Keys 0 to 8, or arrows and Enter.");
       return;
     }
@@ -265,7 +277,7 @@ class Play {
     if (this.pending !== null && !mine) return "";
     if (mine) return Object.keys(seatsOf(game.id)).length === 2 ? `${this.name(game.to_move)} to move.` : "Your move.";
     if (game.waiting_for === "human") return `${this.name(game.to_move)} is to move.`;
-    return `${this.name(game.to_move)} is thinking`;
+    return game.stopped ? `${this.name(game.to_move)} was stopped.` : `${this.name(game.to_move)} is thinking`;
   }
 
   paintMoves() {
@@ -282,8 +294,10 @@ class Play {
   paintThinking() {
     const { game, said } = this;
     const thinks = Boolean(game && !game.outcome && game.waiting_for === "model" && this.pending === null);
-    this.thinking.hidden = !thinks;
-    if (!thinks) return this.thinking.replaceChildren();
+    this.halting.hidden = !thinks || !Object.keys(seatsOf(game.id)).length;
+    say(this.halting, game?.stopped ? "Ask again" : "Stop");
+    this.thinking.hidden = !thinks || game.stopped;
+    if (this.thinking.hidden) return this.thinking.replaceChildren();
     if (!this.thinking.firstChild) {
       this.thinking.append(
         h("p", { class: "who" }),
@@ -304,7 +318,7 @@ class Play {
 
   tick() {
     const { game } = this;
-    const thinks = game && !game.outcome && game.waiting_for === "model" && this.pending === null;
+    const thinks = game && !game.outcome && game.waiting_for === "model" && this.pending === null && !game.stopped;
     say(this.clock, thinks ? `${((performance.now() - this.since) / 1000).toFixed(1)} s` : "");
   }
 }
