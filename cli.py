@@ -10,9 +10,8 @@ import asyncio
 import json
 import os
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,23 +26,27 @@ from rich.progress import Progress, track
 from rich.table import Table
 
 from arena.board import Mark, Outcome
-from arena.errors import ArenaError, ConfigError, NotFoundError, SpecError
+from arena.errors import ArenaError, NotFoundError, RulesError, SpecError
+from arena.game import Attempt, Game, Turn, Verdict
 from arena.opponents import parse
-from arena.players import EnginePlayer, Kind, Player
+from arena.players import EnginePlayer, Player
 from arena.series import VOID_IN_A_ROW, Tally, play_series
 from models.completion import Fault
+from models.config import nearest
+from models.prompt import History, messages
 from models.registry import Registry
 from storage import standings
 from storage.database import Database
 from storage.datasets import Flavour, jsonl, rows
+from storage.files import write_whole
 from storage.filters import GameFilter, Result
-from storage.games import Games, Recording
+from storage.games import Games
+from storage.keeper import Keeper
 from storage.tables import Source
 from web.settings import Settings, load
 from web.standings import leaderboard_out
 
 ENGINE_NAMES = ("random", "minimax")
-_CHUNK = 500
 
 app = typer.Typer(
     name="arena",
@@ -53,6 +56,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _words = Console(stderr=True)
+
+prompts = typer.Typer(help="Look at prompt formats.", no_args_is_help=True)
+app.add_typer(prompts, name="prompt")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
@@ -121,39 +127,33 @@ def play(
     tally = Tally()
     begun = time.perf_counter()
 
-    async def series(store: Games | None) -> dict[str, int]:
-        ids: list[str | None] = []
-        waiting: list[Recording] = []
-        # A model's game is worth more than a transaction.
-        kinds = {x_player.identity.kind, o_player.identity.kind}
-        chunk = 1 if Kind.MODEL in kinds else _CHUNK
+    async def series(keeper: Keeper | None) -> None:
         seeds = range(seed, seed + games)
         played = play_series(x_player, o_player, seeds=seeds, openers=openers)
-        with _progress("Games", games) as advance:
-            try:
+        try:
+            with _progress("Games", games) as advance:
                 async for game in played:
                     tally.add(game)
                     advance()
-                    if store:
-                        waiting.append(Recording(game, x_player.identity, o_player.identity))
-                    if store and len(waiting) >= chunk:
-                        ids += await asyncio.to_thread(store.record_many, waiting, Source.STORE)
-                        waiting = []
+                    if keeper:
+                        await keeper.add(game)
                     if tally.void_in_a_row == VOID_IN_A_ROW or any(f.fatal for f in faults):
                         raise _StoppedError(faults[-1].message if faults else "void games")
-            finally:
-                if store and waiting:
-                    ids += store.record_many(waiting, Source.STORE)
-                await registry.close()
-        stored = sum(each is not None for each in ids)
-        return {"stored": stored, "stored_before": len(ids) - stored} if store else {}
+        finally:
+            if keeper:
+                keeper.flush()
+            await registry.close()
 
     problem = None
     kept: dict[str, int] = {}
     try:
         if store:
             with context.obj.database() as database:
-                kept = asyncio.run(series(Games(database, _now)))
+                keeper = Keeper(Games(database, _now), x_player, o_player)
+                try:
+                    asyncio.run(series(keeper))
+                finally:
+                    kept = {"stored": keeper.stored, "stored_before": keeper.known}
         else:
             asyncio.run(series(None))
     except (KeyboardInterrupt, _StoppedError) as stopped:
@@ -233,7 +233,7 @@ def export(
         if str(out) == "-":
             sys.stdout.buffer.writelines(lines)
             return
-        written = _write(out, track(lines, "Rows", console=_words, transient=True))
+        written = write_whole(out, track(lines, "Rows", console=_words, transient=True))
     _words.print(f"{written} rows in {escape(str(out))}", highlight=False)
 
 
@@ -266,6 +266,41 @@ def models(context: typer.Context, as_json: Json = False) -> None:
         Console().print(table)
 
 
+@prompts.command()
+def show(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="FORMAT", help="The prompt format.")],
+    moves: Annotated[str, typer.Option(help="The squares taken so far, from 0: 4,0,8")] = "",
+    opener: Annotated[Mark, typer.Option(help="The mark that moved first.")] = Mark.X,
+    history: Annotated[History, typer.Option(help="The chat so far, or a fresh prompt.")] = (
+        History.FULL
+    ),
+    as_json: Json = False,
+) -> None:
+    """Print what a model that is to move would be sent, message by message.
+
+    Its own earlier replies are stand-ins in the form that the format asks for.
+    """
+    formats = context.obj.registry().formats
+    if name not in formats:
+        raise NotFoundError(f"no prompt format is called {name!r}: {nearest(name, formats)}")
+    form = formats[name]
+    game = Game(opener=opener)
+    for square in _squares(moves):
+        said = Attempt((), form.example(square), Verdict.OK, square, contains=True, exact=True)
+        game.add(Turn(game.to_move, square, (said,)))
+    if game.outcome is not None:
+        raise RulesError("the game is over after these moves: nobody is asked for another")
+    chat = messages(game, game.to_move, (), form, history)
+    if as_json:
+        sent = [{"role": message.role, "content": message.content} for message in chat]
+        print(json.dumps({"format": name, "hash": form.hash, "messages": sent}))
+        return
+    for message in chat:
+        print(f"--- {message.role}")
+        print(message.content)
+
+
 @app.command()
 def serve(
     context: typer.Context,
@@ -294,7 +329,7 @@ def main(arguments: list[str] | None = None) -> int:
         app(args=arguments)
     except SystemExit as left:
         return int(left.code or 0)
-    except (SpecError, NotFoundError) as wrong:
+    except (SpecError, RulesError, NotFoundError) as wrong:
         _say(str(wrong))
         return 2
     except ArenaError as failed:
@@ -344,29 +379,16 @@ def _progress(what: str, total: int) -> Iterator[Any]:
         yield lambda: progress.advance(task)
 
 
-def _write(out: Path, lines: Iterable[bytes]) -> int:
-    """Write a file whole or not at all; the number of its lines.
+def _squares(text: str) -> list[int]:
+    """Squares as they are typed: digits, with commas or blanks between them or not.
 
     Raises:
-        ConfigError: it cannot be written.
+        RulesError: something else stands there.
     """
-    written = 0
-    try:
-        with tempfile.NamedTemporaryFile(
-            dir=out.parent, prefix=f".{out.name}.", delete=False
-        ) as file:
-            try:
-                for line in lines:
-                    file.write(line)
-                    written += 1
-            except BaseException:
-                Path(file.name).unlink()
-                raise
-        Path(file.name).chmod(0o644)
-        Path(file.name).replace(out)
-    except OSError as error:
-        raise ConfigError(f"{out} cannot be written: {error.strerror}") from None
-    return written
+    digits = text.replace(",", "").replace(" ", "")
+    if digits.strip("012345678"):
+        raise RulesError(f"--moves takes squares from 0 to 8, such as 4,0,8, not {text!r}")
+    return [int(digit) for digit in digits]
 
 
 def _key_state(variable: str | None) -> str:
