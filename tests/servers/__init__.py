@@ -1,0 +1,21 @@
+"""A real HTTP server that plays a model: scripts, recorded answers, faults and delays."""
+
+from tests.servers.answers import Answer, Drip, Json, Page, Reset, Say, Silence, payload
+from tests.servers.policy import PolicyModel, board_in
+from tests.servers.server import ModelServer, Received, closed_port
+
+__all__ = [
+    "Answer",
+    "Drip",
+    "Json",
+    "ModelServer",
+    "Page",
+    "PolicyModel",
+    "Received",
+    "Reset",
+    "Say",
+    "Silence",
+    "board_in",
+    "closed_port",
+    "payload",
+]

@@ -1,0 +1,205 @@
+"""The server itself: aiohttp on a free port of 127.0.0.1, in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from tests.servers.answers import Answer, Drip, Json, Page, Reset, Say, Silence
+
+Answerer = Callable[[dict[str, Any]], Answer]
+
+
+@dataclass(frozen=True)
+class Received:
+    """One request that the server got."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+
+class ModelServer:
+    """Speaks `/v1/chat/completions` and `/v1/models`. Used as a context manager.
+
+    Args:
+        answer: what to do with each request: a function of its body; or one answer after another,
+            the last one for ever.
+        models: the ids that `/v1/models` lists.
+        echo_headers: errors quote the request's headers, as careless servers do.
+    """
+
+    def __init__(
+        self,
+        answer: Answerer | Iterable[Answer] | Answer,
+        *,
+        models: Iterable[str] = ("m",),
+        echo_headers: bool = False,
+    ) -> None:
+        self.answer = answer
+        self.models = tuple(models)
+        self.requests: list[Received] = []
+        """The chat requests, in order of arrival."""
+        self.base_url = ""
+        self._echo = echo_headers
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+        self._ready: Future[None] = Future()
+        self._thread = threading.Thread(target=self._run, name="model server", daemon=True)
+
+    @property
+    def answer(self) -> Answerer:
+        """What to do with the next request."""
+        return self._answer
+
+    @answer.setter
+    def answer(self, answer: Answerer | Iterable[Answer] | Answer) -> None:
+        if callable(answer):
+            self._answer: Answerer = answer
+            return
+        script = list(answer) if isinstance(answer, Iterable) else [answer]
+        steps = itertools.chain(script, itertools.repeat(script[-1]))
+        self._answer = lambda _body: next(steps)
+
+    def __enter__(self) -> ModelServer:
+        self._thread.start()
+        self._ready.result(timeout=10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(timeout=10)
+
+    def _run(self) -> None:
+        try:
+            self._loop.run_until_complete(self._serve())
+        finally:
+            self._loop.close()
+
+    async def _serve(self) -> None:
+        app = web.Application(client_max_size=64 * 2**20)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_get("/v1/models", self._list)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2)
+        try:
+            await runner.setup()
+            site = web.TCPSite(runner, "127.0.0.1", 0)
+            await site.start()
+            self.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+            self._ready.set_result(None)
+            await self._stop.wait()
+        except OSError as error:
+            self._ready.set_exception(error)
+        finally:
+            await runner.cleanup()
+
+    async def _list(self, _request: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": id} for id in self.models]})
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.requests.append(Received(request.path, dict(request.headers), body))
+        answer = self._answer(body)
+        if isinstance(answer, Say):
+            await asyncio.sleep(answer.delay_s)
+            streamed = body.get("stream")
+            return await (_stream(request, body, answer) if streamed else _whole(body, answer))
+        if isinstance(answer, Json):
+            await asyncio.sleep(answer.delay_s)
+            return self._json(request, answer)
+        if isinstance(answer, Page):
+            text = answer.body if isinstance(answer.body, bytes) else answer.body.encode()
+            return web.Response(status=answer.status, body=text, headers=answer.headers)
+        return await _fail(request, answer)
+
+    def _json(self, request: web.Request, answer: Json) -> web.Response:
+        body = answer.body
+        if self._echo and answer.status != 200:
+            body = {"error": {"message": f"bad request with {dict(request.headers)}"}, "was": body}
+        return web.json_response(body, status=answer.status, headers=answer.headers)
+
+
+async def _whole(body: dict[str, Any], say: Say) -> web.Response:
+    return web.json_response(
+        {
+            "id": "c1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": body.get("model"),
+            "choices": [{"index": 0, "message": say.message, "finish_reason": say.finish_reason}],
+            "usage": _usage(body, say),
+        }
+    )
+
+
+async def _stream(request: web.Request, body: dict[str, Any], say: Say) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+    await response.prepare(request)
+    pieces = [
+        {name: value[at : at + 4]}
+        for name, value in reversed(say.message.items())
+        if name != "role" and isinstance(value, str)
+        for at in range(0, len(value), 4)
+    ]
+    for number, piece in enumerate([{"role": "assistant"}, *pieces]):
+        if number == say.break_after:
+            _abort(request)
+            return response
+        await asyncio.sleep(say.piece_delay_s)
+        await _event(response, {"choices": [{"index": 0, "delta": piece, "finish_reason": None}]})
+    last = {"index": 0, "delta": {}, "finish_reason": say.finish_reason}
+    await _event(response, {"choices": [last]})
+    if body.get("stream_options", {}).get("include_usage"):
+        await _event(response, {"choices": [], "usage": _usage(body, say)})
+    await response.write(b"data: [DONE]\n\n")
+    await response.write_eof()
+    return response
+
+
+async def _event(response: web.StreamResponse, data: object) -> None:
+    await response.write(f"data: {json.dumps(data)}\n\n".encode())
+
+
+async def _fail(request: web.Request, fault: Reset | Silence | Drip) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"content-type": "application/json"})
+    if isinstance(fault, Silence):
+        await asyncio.sleep(3600)
+    if isinstance(fault, Reset) and not fault.in_body:
+        _abort(request)
+        return response
+    response.content_length = 10_000
+    await response.prepare(request)
+    await response.write(b'{"choices": [')
+    if isinstance(fault, Drip):
+        while True:
+            await asyncio.sleep(fault.every_s)
+            await response.write(b" ")
+    _abort(request)
+    return response
+
+
+def _abort(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.abort()
+
+
+def _usage(body: dict[str, Any], say: Say) -> dict[str, int]:
+    prompt = sum(len(message["content"]) for message in body["messages"]) // 4
+    return {"prompt_tokens": prompt, "completion_tokens": len(say.text or "") // 4}
+
+
+def closed_port() -> int:
+    """A port on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
