@@ -52,6 +52,12 @@ class Verdict(StrEnum):
     REFUSAL = "refusal"
 
 
+NO_TEMPERATURE = "no_temperature"
+"""The adaptation by which a reply was drawn at the server's default temperature: not greedy."""
+NO_SEED = "no_seed"
+"""The adaptation by which a reply was drawn without a seed."""
+
+
 class Message(NamedTuple):
     """One message of a chat."""
 
@@ -106,6 +112,8 @@ class Attempt:
     """Wall time from the first request to the whole reply."""
     requests: tuple[Request, ...] = ()
     """The calls that led to it, failed ones first."""
+    adaptations: tuple[str, ...] = ()
+    """What the server made us change about the request, by the names in `models.adapt`."""
 
 
 class Turn(NamedTuple):

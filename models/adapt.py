@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from arena.game import Message
+from arena.game import NO_SEED, NO_TEMPERATURE, Message
 from models.faults import error_of, full_text
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class Adaptation(StrEnum):
     MAX_TOKENS = "max_tokens"
     NO_TOKEN_LIMIT = "no_token_limit"
     FEWER_TOKENS = "fewer_tokens"
-    NO_TEMPERATURE = "no_temperature"
+    NO_TEMPERATURE = NO_TEMPERATURE
     NO_TOP_P = "no_top_p"
-    NO_SEED = "no_seed"
+    NO_SEED = NO_SEED
     SYSTEM_IN_USER = "system_in_user"
     NO_STREAM = "no_stream"
     NO_STREAM_OPTIONS = "no_stream_options"
@@ -111,6 +111,15 @@ class Learnt:
         if self.system_in_user:
             found.append(Adaptation.SYSTEM_IN_USER)
         return tuple(found)
+
+    def in_force(self, *, fewer_tokens: bool) -> tuple[str, ...]:
+        """The names of the changes of one request.
+
+        Args:
+            fewer_tokens: whether it asks for fewer tokens, which not every later one does.
+        """
+        passing = None if fewer_tokens else Adaptation.FEWER_TOKENS
+        return tuple(found.value for found in self.adaptations if found is not passing)
 
     def parameters(self, wanted: Mapping[str, Any], tokens: int | None) -> dict[str, Any]:
         """The parameters to send.

@@ -33,6 +33,8 @@ class Completion:
     seconds: float
     """From the first request to the whole reply."""
     requests: tuple[Request, ...]
+    adaptations: tuple[str, ...]
+    """The changes of the request that the server has forced, in force for this reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ def completion_of(
     chat: tuple[Message, ...],
     seconds: float,
     requests: Iterable[Request],
+    adaptations: tuple[str, ...],
 ) -> Completion:
     """The reply in an answer that holds one.
 
@@ -80,6 +83,7 @@ def completion_of(
         chat: the request's messages.
         seconds: since the first request.
         requests: every request so far.
+        adaptations: what was changed of the last one.
     """
     return Completion(
         message=_choice(answer)["message"],
@@ -90,6 +94,7 @@ def completion_of(
         completion_tokens=_tokens(answer, "completion_tokens"),
         seconds=seconds,
         requests=tuple(requests),
+        adaptations=adaptations,
     )
 
 

@@ -98,6 +98,22 @@ class Endpoint:
         if self._transport is not None:
             await self._transport.aclose()
 
+    async def get(self, path: str, *, root: bool = False) -> Answer:
+        """One request for what the server has at a path; nothing is retried, all is redacted.
+
+        Args:
+            path: below the base URL.
+            root: below the server's root instead.
+        """
+        transport = await self._connected()
+        try:
+            carried = keys.read(self._environ, self._api_key_env, self._headers_env)
+        except keys.UnusableError as error:
+            from models.transport import Answer
+
+            return Answer(None, failure=str(error), fatal=True)
+        return _redacted(await transport.get(path, carried.headers, root=root), carried)
+
     async def complete(
         self,
         messages: Iterable[Message],
@@ -107,6 +123,7 @@ class Endpoint:
         reasoning_field: str = "reasoning_content",
         on_delta: OnDelta | None = None,
         on_request: OnRequest | None = None,
+        max_tries: int | None = None,
     ) -> Completion | Fault:
         """Ask for the next message of a chat.
 
@@ -118,13 +135,15 @@ class Endpoint:
             on_delta: given, the reply is streamed to it. A failed request may have streamed a
                 part of a reply already: `on_request` says so.
             on_request: called after each request.
+            max_tries: of this reply, where that is fewer than the endpoint's patience allows.
         """
         wanted = {**(parameters or {})}
         if seed is not None:
             wanted["seed"] = seed
         if on_delta is not None:
             wanted |= {"stream": True, "stream_options": {"include_usage": True}}
-        call = _Call(tuple(messages), wanted, reasoning_field, on_delta, on_request)
+        tries = min(max_tries or self._patience.max_tries, self._patience.max_tries)
+        call = _Call(tuple(messages), wanted, reasoning_field, on_delta, on_request, tries)
         try:
             carried = keys.read(self._environ, self._api_key_env, self._headers_env)
         except keys.UnusableError as error:
@@ -135,16 +154,17 @@ class Endpoint:
     async def _ask(self, call: _Call, carried: Secrets) -> Completion | Fault:
         begun, tries = self._clock(), 0
         while True:
+            # Read before it is sent: another reply may teach us more while this one is under way.
+            in_force = self._learnt.in_force(fewer_tokens=call.tokens is not None)
             sent = self._learnt.parameters(call.wanted, call.tokens)
             chat = self._learnt.messages(call.messages)
             answer, seconds = await self._send(call, sent, chat, carried)
             if faults.is_completion(answer):
                 call.add(request_of(answer, seconds, sent))
-                return completion_of(answer, sent, chat, self._clock() - begun, call.requests)
+                seconds = self._clock() - begun
+                return completion_of(answer, sent, chat, seconds, call.requests, in_force)
             # Redacted before anything reads it: servers quote the headers that they got.
-            answer = answer._replace(
-                data=carried.redact_json(answer.data), text=carried.redact(answer.text)
-            )
+            answer = _redacted(answer, carried)
             diagnosis = faults.diagnose(answer)
             call.add(request_of(answer, seconds, sent, diagnosis.reason))
             verdict = self._adapt(call, answer, sent, chat, diagnosis)
@@ -155,7 +175,7 @@ class Endpoint:
             pause = max(verdict.wait_s, self._backoff(tries))
             if (
                 verdict.kind is Kind.RETRY
-                and tries < self._patience.max_tries
+                and tries < call.max_tries
                 and waited + pause <= self._patience.max_wait_s
             ):
                 await self._sleep(pause)
@@ -258,6 +278,7 @@ class _Call:
     reasoning_field: str
     on_delta: OnDelta | None
     on_request: OnRequest | None
+    max_tries: int
     tokens: int | None = None
     """A lower cap on tokens, once the server has said that what is wanted does not fit."""
     requests: list[Request] = field(default_factory=list)
@@ -267,6 +288,10 @@ class _Call:
         self.requests.append(request)
         if self.on_request is not None:
             self.on_request(request)
+
+
+def _redacted(answer: Answer, carried: Secrets) -> Answer:
+    return answer._replace(data=carried.redact_json(answer.data), text=carried.redact(answer.text))
 
 
 def _in_json(message: Message, reasoning_field: str) -> dict[str, str]:

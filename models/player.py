@@ -152,6 +152,7 @@ def _record(completion: Completion, reading: Reading) -> Attempt:
         completion_tokens=completion.completion_tokens,
         seconds=completion.seconds,
         requests=completion.requests,
+        adaptations=completion.adaptations,
     )
 
 

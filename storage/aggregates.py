@@ -12,7 +12,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.orm import Session
 
 from arena.board import Mark, Outcome
-from arena.game import Attempt, Game, Termination, Verdict
+from arena.game import NO_SEED, NO_TEMPERATURE, Attempt, Game, Termination, Verdict
 from storage.players import StoredPlayer
 from storage.tables import EntryRow, LineRow, Source, table_of
 
@@ -69,12 +69,18 @@ def land(session: Session, landings: Sequence[Landing], at: datetime) -> None:
         known = played[line] > 0
         if game.outcome is not Outcome.VOID:
             played[line] += 1
-        repeat = known and x.identity.deterministic and o.identity.deterministic
+        repeat = known and _is_deterministic(game, Mark.X, x) and _is_deterministic(game, Mark.O, o)
         for mark, player, opponent in ((Mark.X, x, o), (Mark.O, o, x)):
             key = (player.id, opponent.id, mark is game.opener, source is not Source.PLAY)
             counts[key].update(_counts(game, mark, known=known, repeat=repeat))
     if counts:
         _add(session, counts, at)
+
+
+def _is_deterministic(game: Game, mark: Mark, player: StoredPlayer) -> bool:
+    """Whether the player would have answered each board of this game alike."""
+    greedy = not any(NO_TEMPERATURE in a.adaptations for a in attempts_of(game, mark))
+    return player.identity.deterministic and greedy
 
 
 def moves_text(game: Game) -> str:
@@ -134,6 +140,8 @@ def _spoken(attempts: Sequence[Attempt]) -> Counts:
         "prompt_tokens": sum(a.prompt_tokens or 0 for a in attempts),
         "completion_tokens": sum(a.completion_tokens or 0 for a in attempts),
         "milliseconds": sum(int(a.seconds * 1000 + 0.5) for a in attempts),
+        "default_temperature": sum(NO_TEMPERATURE in a.adaptations for a in attempts),
+        "unseeded": sum(NO_SEED in a.adaptations for a in attempts),
     }
 
 

@@ -245,6 +245,7 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
         "prompt_tokens": attempt.prompt_tokens,
         "completion_tokens": attempt.completion_tokens,
         "seconds": attempt.seconds,
+        "adaptations": list(attempt.adaptations),
         "requests": [_request(request) for request in attempt.requests],
     }
 

@@ -107,6 +107,7 @@ class Details:
                     "prompt_tokens": attempt.prompt_tokens,
                     "completion_tokens": attempt.completion_tokens,
                     "seconds": attempt.seconds,
+                    "adaptations": list(attempt.adaptations),
                 }
             )
             self._add_requests(serial, ply, number, attempt.requests)
@@ -219,6 +220,7 @@ def _attempt(row: Row[Any], before: Attempt | None, requests: tuple[Request, ...
         completion_tokens=row.completion_tokens,
         seconds=row.seconds,
         requests=requests,
+        adaptations=tuple(row.adaptations),
     )
 
 

@@ -47,6 +47,10 @@ class Tally:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     milliseconds: int = 0
+    default_temperature: int = 0
+    """Attempts that were drawn at the server's default temperature, whatever was asked."""
+    unseeded: int = 0
+    """Attempts that were drawn without a seed."""
 
     @property
     def games(self) -> int:
@@ -155,6 +159,10 @@ WITH landed AS (
         games.*,
         outcome = 'void' AS void,
         x.deterministic AND o.deterministic AS exact_pair,
+        NOT EXISTS (
+            SELECT 1 FROM attempts
+            WHERE attempts.game = games.serial AND adaptations LIKE '%"no_temperature"%'
+        ) AS greedy,
         CASE length(moves) % 2 WHEN 0 THEN opener ELSE iif(opener = 'X', 'O', 'X') END AS to_move,
         row_number() OVER (
             PARTITION BY x_id, o_id, opener, moves, outcome = 'void'
@@ -180,7 +188,9 @@ spoken AS (
         sum(exact) AS exact,
         sum(prompt_tokens) AS prompt_tokens,
         sum(completion_tokens) AS completion_tokens,
-        sum(CAST(seconds * 1000 + 0.5 AS INTEGER)) AS milliseconds
+        sum(CAST(seconds * 1000 + 0.5 AS INTEGER)) AS milliseconds,
+        sum(adaptations LIKE '%"no_temperature"%') AS default_temperature,
+        sum(adaptations LIKE '%"no_seed"%') AS unseeded
     FROM attempts
     GROUP BY game, mark
 ),
@@ -189,8 +199,8 @@ judged AS (
         seats.*,
         seats.mark AS seats_mark,
         spoken.*,
-        NOT void AND exact_pair AND nth > 1 AS repeated,
-        NOT void AND NOT (exact_pair AND nth > 1) AS counts,
+        NOT void AND exact_pair AND greedy AND nth > 1 AS repeated,
+        NOT void AND NOT (exact_pair AND greedy AND nth > 1) AS counts,
         outcome = win AS won,
         outcome NOT IN (win, 'draw') AS lost,
         termination IN ('forfeit_invalid', 'forfeit_truncated') AS forfeit
@@ -218,6 +228,8 @@ SELECT
     sum(iif(counts, coalesce(prompt_tokens, 0), 0)),
     sum(iif(counts, coalesce(completion_tokens, 0), 0)),
     sum(iif(counts, coalesce(milliseconds, 0), 0)),
+    sum(iif(counts, coalesce(default_temperature, 0), 0)),
+    sum(iif(counts, coalesce(unseeded, 0), 0)),
     max(finished_at)
 FROM judged
 GROUP BY player_id, opponent_id, opening

@@ -4,6 +4,7 @@
                     ─< attempts      a model's replies
                     ─< requests      the calls that led to them, or to nothing
     players ─< lines                 every different game of two players, counted
+    cards                            what `arena doctor` found of a model
     players ─< entries               what the leaderboard shows, maintained as games land
 
 Times are whole milliseconds since 1970 in UTC. Within the database a game is known by its
@@ -140,6 +141,7 @@ class AttemptRow(Table, table=True):
     prompt_tokens: int | None
     completion_tokens: int | None
     seconds: float
+    adaptations: list[str] = Field(sa_type=Json, sa_column_kwargs={"server_default": "[]"})
 
 
 class RequestRow(Table, table=True):
@@ -212,7 +214,22 @@ class EntryRow(Table, table=True):
     completion_tokens: int
     milliseconds: int
     """Of the player's attempts, each rounded: whole numbers add up in any order."""
+    default_temperature: int = Field(sa_column_kwargs={"server_default": "0"})
+    """Attempts that were drawn at the server's default temperature, whatever was asked."""
+    unseeded: int = Field(sa_column_kwargs={"server_default": "0"})
+    """Attempts that were drawn without a seed."""
     last_at: datetime = Field(sa_type=Instant)
+
+
+class CardRow(Table, table=True):
+    """What the last examination of a model found."""
+
+    __tablename__ = "cards"
+
+    model: str = Field(sa_type=LosslessText, primary_key=True)
+    """The name of its entry."""
+    card: dict[str, Any] = Field(sa_type=Json)
+    at: datetime = Field(sa_type=Instant)
 
 
 def table_of(model: type[Table]) -> Any:

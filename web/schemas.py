@@ -106,6 +106,7 @@ class AttemptOut(BaseModel):
     completion_tokens: int | None
     seconds: float
     requests: int = Field(description="HTTP calls that it took, retries included")
+    adaptations: list[str] = Field(description="what the server made us change, in words")
     prompt: list[MessageOut]
 
 

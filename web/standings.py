@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from arena.players import Kind
 from arena.statistics import wilson
+from models.adapt import Adaptation
 from storage.players import StoredPlayer
 from storage.standings import Entry, Standing, Tally
 
@@ -44,6 +45,7 @@ class SideOut(BaseModel):
     format_followed: float | None = Field(description="share of replies, by the check `contains`")
     tokens_per_reply: float | None
     seconds_per_reply: float | None
+    notes: list[str] = Field(description="what servers made us change, where it matters")
 
 
 class RankedOut(BaseModel):
@@ -151,7 +153,21 @@ def _side(tally: Tally, *, exact: bool = False) -> SideOut:
         format_followed=_share(tally.contains, tally.attempts),
         tokens_per_reply=_share(tally.completion_tokens, tally.attempts),
         seconds_per_reply=_share(tally.milliseconds / 1000, tally.attempts),
+        notes=_notes(tally),
     )
+
+
+def _notes(tally: Tally) -> list[str]:
+    """What would be wrongly believed of these games without a word."""
+    changes = (
+        (Adaptation.NO_TEMPERATURE, tally.default_temperature),
+        (Adaptation.NO_SEED, tally.unseeded),
+    )
+    return [
+        f"{change.description} ({count} of {tally.attempts} replies)"
+        for change, count in changes
+        if count
+    ]
 
 
 def _share(part: float, whole: int) -> float | None:

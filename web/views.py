@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arena.game import Attempt
+from models.adapt import Adaptation
 from storage.listing import GameSummary
 from storage.players import StoredPlayer
 from storage.records import StoredGame
@@ -100,6 +101,7 @@ def _attempts(attempts: tuple[Attempt, ...]) -> list[AttemptOut]:
             completion_tokens=attempt.completion_tokens,
             seconds=attempt.seconds,
             requests=len(attempt.requests),
+            adaptations=[Adaptation(name).description for name in attempt.adaptations],
             prompt=[MessageOut(role=m.role, content=m.content) for m in attempt.prompt],
         )
         for number, attempt in enumerate(attempts, start=1)

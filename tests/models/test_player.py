@@ -38,6 +38,33 @@ def move(square, text="x"):
     return Say(f"<think>{text}</think><move>{square}</move>")
 
 
+async def test_what_the_server_changed_is_said_of_each_reply_that_it_changed(serve, seat):
+    refused = {"temperature", "seed"}
+
+    def answer(body):
+        name = next((name for name in body if name in refused), None)
+        if name:
+            return Json(400, {"error": {"message": f"Unsupported: '{name}'", "param": name}})
+        return move(4 if len(body["messages"]) == 2 else 8)
+
+    player = seat(serve(answer), sampling={"temperature": 0.0})
+    game = await finish(Game(seed=1), player, EnginePlayer(parse("minimax:tie=first")))
+    said = [attempt for turn in game.turns for attempt in turn.attempts]
+    assert said
+    assert {attempt.adaptations for attempt in said} == {("no_temperature", "no_seed")}
+    assert said[0].seed is None
+    assert [request.status for request in said[0].requests] == [400, 400, 200]
+
+
+async def test_fewer_tokens_are_said_of_the_reply_that_had_fewer(serve, seat):
+    tight = payload("vllm_context_exceeded")
+    player = seat(serve([tight, move(4), move(0)]))
+    first = await player.decide(Game(seed=1))
+    second = await player.decide(Game(seed=2))
+    adaptations = [decision.attempts[0].adaptations for decision in (first, second)]
+    assert adaptations == [("fewer_tokens",), ()]
+
+
 async def test_an_invalid_reply_gets_feedback_and_another_chance(serve, seat):
     server = serve([PROSE, Say(""), move(9), move(4)])
     told: list[Attempt] = []

@@ -107,6 +107,7 @@ def attempts(draw, before=None, verdict=None):
         completion_tokens=draw(tokens),
         seconds=draw(seconds),
         requests=draw(some_requests),
+        adaptations=draw(st.sampled_from(((), ("no_temperature",), ("no_seed", "max_tokens")))),
     )
 
 

@@ -10,6 +10,7 @@ from tests.storage.conftest import Clock
 from tests.storage.samples import (
     DRAW,
     FIRST,
+    GREEDY,
     LAST,
     MODEL,
     OPENER_WINS,
@@ -141,6 +142,17 @@ def test_the_leaderboard_adds_up_the_matrix(games, db):
     standing = leaderboard(db)[0]
     assert standing.opening == Tally(wins=4, draws=4, distinct=2)
     assert [entry.opponent.identity for entry in matrix(db)[:2]] == [FIRST, RANDOM]
+
+
+def test_a_greedy_model_at_the_servers_own_temperature_is_not_greedy(games, db):
+    for seed in range(3):
+        said = attempt(chat("s", "u"), "0", adaptations=("no_temperature", "no_seed"))
+        game = game_of(OPENER_WINS, seed=seed, attempts={0: (said,)})
+        games.record(game, GREEDY, FIRST, STORE)
+    tally = leaderboard(db)[0].opening
+    assert (tally.wins, tally.repeats, tally.distinct) == (3, 0, 1)
+    assert (tally.default_temperature, tally.unseeded, tally.attempts) == (3, 3, 3)
+    assert matrix(db) == recompute(db)
 
 
 landings = st.tuples(

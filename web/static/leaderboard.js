@@ -74,6 +74,7 @@ function rate(side) {
     h("span", {}, percent(side.not_lost)),
     h("span", { class: "bar", "aria-hidden": "true" }, span(low, high), h("i", { style: `left:${100 * side.not_lost}%` })),
     h("small", {}, side.exact ? "exact" : `${percent(low)} to ${percent(high)}`),
+    side.notes.map((note) => h("small", { class: "note" }, note)),
   );
 }
 

@@ -38,6 +38,7 @@ function replyOf(attempt) {
   const format = attempt.exact ? "format followed exactly" : attempt.contains ? "format followed" : "format not followed";
   const told = [VERDICTS[attempt.verdict] ?? attempt.verdict, format];
   if (attempt.finish_reason) told.push(`finish reason ${attempt.finish_reason}`);
+  told.push(...attempt.adaptations);
   return h(
     "li",
     { class: `attempt ${attempt.verdict === "ok" ? "legal" : "invalid"}` },
