@@ -4,6 +4,11 @@ FROM python:3.13-slim
 RUN useradd --create-home --uid 1000 arena \
     && install --directory --owner=arena --group=arena /data
 
+# What llama.cpp, which serves GGUF files, needs of the system.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends libgomp1 libstdc++6 \
+    && rm -rf /var/lib/apt/lists/*
+
 WORKDIR /app
 
 # What the arena needs comes first: this layer is built anew only when the lock changes.

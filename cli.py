@@ -109,7 +109,9 @@ def configure(
 @app.command()
 def play(
     context: typer.Context,
-    x: Annotated[str, typer.Argument(help="Who plays X: an engine spec or a model's name.")],
+    x: Annotated[
+        str, typer.Argument(help="Who plays X: an engine spec, a model's name or a .gguf file.")
+    ],
     o: Annotated[str, typer.Argument(help="Who plays O.")],
     games: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many.")] = 100,
     seed: Annotated[
@@ -247,7 +249,7 @@ def models(context: typer.Context, as_json: Json = False) -> None:
             "family": entry.family,
             "step": entry.step,
             "model": entry.model,
-            "base_url": entry.base_url,
+            "address": entry.address,
             "prompt": entry.prompt,
             "public": entry.public,
             "key": _key_state(entry.api_key_env),
@@ -261,7 +263,7 @@ def models(context: typer.Context, as_json: Json = False) -> None:
     else:
         table = Table("Name", "Model", "Address", "Prompt", "Public", "Key")
         for row in found:
-            cells = (row[key] for key in ("name", "model", "base_url", "prompt", "public", "key"))
+            cells = (row[key] for key in ("name", "model", "address", "prompt", "public", "key"))
             table.add_row(*(escape(str(cell)) for cell in cells))
         Console().print(table)
 
@@ -360,10 +362,12 @@ def _player(name: str, registry: Registry, on_fault: Callable[[Fault], None]) ->
 
     Raises:
         SpecError: it begins like an engine's spec, and is none.
-        NotFoundError: it is neither an engine nor a registered model.
+        NotFoundError: it is neither an engine nor a registered model nor a GGUF file.
     """
     if name.partition(":")[0].strip() in ENGINE_NAMES:
         return EnginePlayer(parse(name))
+    if name.endswith(".gguf"):
+        name = registry.add_file(Path(name)).name
     if name not in registry:
         engines = ", ".join(ENGINE_NAMES)
         known = ", ".join(entry.name for entry in registry.entries) or "none is registered"

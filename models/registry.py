@@ -16,7 +16,7 @@ from models.endpoint import Endpoint, Patience
 from models.entries import Entry
 from models.formats import PromptFormat
 from models.library import SHIPPED, load_formats
-from models.local import LocalServers, connector
+from models.local import LocalServer, LocalServers, connector
 from models.player import ModelPlayer, OnAttempt, OnFault
 
 FORMATS_FILE = "formats.toml"
@@ -131,21 +131,28 @@ class Registry:
         patience = Patience(
             timeout_s=entry.timeout_s, max_tries=entry.max_tries, max_wait_s=entry.max_wait_s
         )
-        server = None
-        if entry.gguf is not None:
-            server = self._servers.get(Path(entry.gguf), entry.threads, entry.context)
-        where = server or entry.base_url
+        where = self._server(entry) or entry.base_url
         reached = (where, entry.model, entry.api_key_env, headers, patience)
         if reached not in self._endpoints:
-            self._endpoints[reached] = self._make_endpoint(
-                entry.address,
-                entry.model,
-                api_key_env=entry.api_key_env,
-                headers_env=entry.headers_env,
-                patience=patience,
-                connect=connector(server) if server else None,
-            )
+            self._endpoints[reached] = self.fresh_endpoint(name, patience)
         return self._endpoints[reached]
+
+    def fresh_endpoint(self, name: str, patience: Patience) -> Endpoint:
+        """Another endpoint of that model, which has learnt nothing yet; the caller closes it.
+
+        Raises:
+            NotFoundError: there is no such model.
+        """
+        entry = self.get(name)
+        server = self._server(entry)
+        return self._make_endpoint(
+            entry.address,
+            entry.model,
+            api_key_env=entry.api_key_env,
+            headers_env=entry.headers_env,
+            patience=patience,
+            connect=connector(server) if server else None,
+        )
 
     def player(
         self,
@@ -171,6 +178,11 @@ class Registry:
             on_attempt=on_attempt,
             on_fault=on_fault,
         )
+
+    def _server(self, entry: Entry) -> LocalServer | None:
+        if entry.gguf is None:
+            return None
+        return self._servers.get(Path(entry.gguf), entry.threads, entry.context)
 
     async def close(self) -> None:
         """Close the connections of this event loop, and end the processes of GGUF files.

@@ -110,18 +110,30 @@ class Transport:
         except _FAILURES as error:
             return Answer(None, failure=_in_words(error, self._timeout_s))
 
+    async def get(self, path: str, headers: Mapping[str, str], *, root: bool = False) -> Answer:
+        """Fetch what the server has at a path.
+
+        Args:
+            path: below the base URL.
+            headers: of the request.
+            root: below the server's root instead, where that is the base URL without its /v1.
+        """
+        base = self._base_url.removesuffix("/v1") if root else self._base_url
+        timeout_s = min(_LISTING_S, self._timeout_s)
+        try:
+            async with asyncio.timeout(timeout_s):
+                response = await self._client().get(
+                    base + path, cast_to=httpx2.Response, options={"headers": dict(headers)}
+                )
+                return _answer(response)
+        except openai.APIStatusError as error:
+            return _answer(error.response)
+        except _FAILURES as error:
+            return Answer(None, failure=_in_words(error, timeout_s))
+
     async def models(self, headers: Mapping[str, str]) -> tuple[str, ...]:
         """The ids of the models that the server lists; none where it does not say."""
-        try:
-            async with asyncio.timeout(min(_LISTING_S, self._timeout_s)):
-                response = await self._client().get(
-                    f"{self._base_url}/models",
-                    cast_to=httpx2.Response,
-                    options={"headers": dict(headers)},
-                )
-                data = _answer(response).data
-        except _FAILURES:
-            return ()
+        data = (await self.get("/models", headers)).data
         listed = data.get("data") if isinstance(data, dict) else None
         models = listed if isinstance(listed, list) else []
         ids = (model.get("id") for model in models if isinstance(model, dict))

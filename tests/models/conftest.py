@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from models.endpoint import Endpoint, Patience
+from models.registry import Registry
+from tests.models import tiny_gguf
 from tests.servers import ModelServer
 from tests.servers.fixtures import serve
 
-__all__ = ["connect", "serve", "time"]
+__all__ = ["connect", "registry", "serve", "time", "tiny"]
 
 settings.register_profile("arena", deadline=None, derandomize=True, database=None)
 settings.load_profile("arena")
@@ -61,3 +65,30 @@ async def connect(time: Time) -> AsyncIterator[Callable[..., Endpoint]]:
     yield start
     for endpoint in endpoints:
         await endpoint.aclose()
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A GGUF file that answers with noise."""
+    return tiny_gguf.write(tmp_path_factory.mktemp("gguf") / "tiny.gguf")
+
+
+@pytest.fixture
+async def registry(tmp_path: Path, tiny: Path) -> AsyncIterator[Callable[..., Registry]]:
+    """A registry of entries, which are given as TOML; one of the file `tiny`, called so, where
+    none is. Processes of its files end with the test.
+    """
+    registries: list[Registry] = []
+
+    def load(*entries: str, **fields: object) -> Registry:
+        own = "".join(f"{key} = {json.dumps(value)}\n" for key, value in fields.items())
+        tables = entries or (f'name = "tiny"\ngguf = {json.dumps(str(tiny))}\n',)
+        few = "max_wait_s = 60\nsampling = { max_tokens = 8 }\n"
+        path = tmp_path / "models.toml"
+        path.write_text("".join(f"[[model]]\n{table}\n{own}{few}" for table in tables), "utf-8")
+        registries.append(Registry.load(path))
+        return registries[-1]
+
+    yield load
+    for each in registries:
+        await each.close()
