@@ -109,9 +109,7 @@ def configure(
 @app.command()
 def play(
     context: typer.Context,
-    x: Annotated[
-        str, typer.Argument(help="Who plays X: an engine spec, a model's name or a .gguf file.")
-    ],
+    x: Annotated[str, typer.Argument(help="Who plays X: engine spec, model or .gguf file.")],
     o: Annotated[str, typer.Argument(help="Who plays O.")],
     games: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many.")] = 100,
     seed: Annotated[

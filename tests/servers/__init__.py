@@ -3,6 +3,7 @@
 from tests.servers.answers import Answer, Drip, Json, Page, Reset, Say, Silence, payload
 from tests.servers.policy import PolicyModel, board_in
 from tests.servers.server import ModelServer, Received, closed_port
+from tests.servers.talker import Talker
 
 __all__ = [
     "Answer",
@@ -15,6 +16,7 @@ __all__ = [
     "Reset",
     "Say",
     "Silence",
+    "Talker",
     "board_in",
     "closed_port",
     "payload",

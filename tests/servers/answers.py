@@ -25,6 +25,10 @@ class Say:
     """The stream breaks off after so many pieces."""
     piece_delay_s: float = 0.0
     """Before each piece of a stream."""
+    usage: bool = True
+    """Whether tokens are reported."""
+    prompt_tokens: int | None = None
+    """Those that are reported; a quarter of the letters where it is not said."""
 
     @property
     def message(self) -> dict[str, Any]:

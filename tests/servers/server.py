@@ -14,7 +14,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.servers.answers import Answer, Drip, Json, Page, Reset, Say, Silence
+from tests.servers.answers import Answer, Drip, Json, Page, Reset, Say, Silence, payload
 
 Answerer = Callable[[dict[str, Any]], Answer]
 
@@ -34,7 +34,9 @@ class ModelServer:
     Args:
         answer: what to do with each request: a function of its body; or one answer after another,
             the last one for ever.
-        models: the ids that `/v1/models` lists.
+        models: what `/v1/models` lists: ids, or whole entries; or what it answers instead.
+        props: what `/props` answers, as llama.cpp's server does.
+        key: refuse whoever does not send it.
         echo_headers: errors quote the request's headers, as careless servers do.
     """
 
@@ -42,15 +44,19 @@ class ModelServer:
         self,
         answer: Answerer | Iterable[Answer] | Answer,
         *,
-        models: Iterable[str] = ("m",),
+        models: Iterable[str | dict[str, Any]] | Answer = ("m",),
+        props: dict[str, Any] | None = None,
+        key: str | None = None,
         echo_headers: bool = False,
     ) -> None:
         self.answer = answer
-        self.models = tuple(models)
+        self.models = models if isinstance(models, Answer) else tuple(models)
         self.requests: list[Received] = []
         """The chat requests, in order of arrival."""
         self.base_url = ""
         self._echo = echo_headers
+        self._props = props
+        self._key = key
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._ready: Future[None] = Future()
@@ -89,6 +95,7 @@ class ModelServer:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._list)
+        app.router.add_get("/props", self._show)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2)
         try:
             await runner.setup()
@@ -102,13 +109,26 @@ class ModelServer:
         finally:
             await runner.cleanup()
 
-    async def _list(self, _request: web.Request) -> web.Response:
-        return web.json_response({"object": "list", "data": [{"id": id} for id in self.models]})
+    async def _list(self, request: web.Request) -> web.StreamResponse:
+        if isinstance(self.models, Answer):
+            return await self._give(request, {}, self.models)
+        entries = [{"id": each} if isinstance(each, str) else each for each in self.models]
+        return await self._give(request, {}, Json(200, {"object": "list", "data": entries}))
+
+    async def _show(self, request: web.Request) -> web.StreamResponse:
+        answer = Json(404, {}) if self._props is None else Json(200, self._props)
+        return await self._give(request, {}, answer)
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.requests.append(Received(request.path, dict(request.headers), body))
-        answer = self._answer(body)
+        return await self._give(request, body, self._answer(body))
+
+    async def _give(
+        self, request: web.Request, body: dict[str, Any], answer: Answer
+    ) -> web.StreamResponse:
+        if self._key is not None and request.headers.get("Authorization") != f"Bearer {self._key}":
+            answer = payload("bad_key")
         if isinstance(answer, Say):
             await asyncio.sleep(answer.delay_s)
             streamed = body.get("stream")
@@ -136,7 +156,7 @@ async def _whole(body: dict[str, Any], say: Say) -> web.Response:
             "created": 1,
             "model": body.get("model"),
             "choices": [{"index": 0, "message": say.message, "finish_reason": say.finish_reason}],
-            "usage": _usage(body, say),
+            **({"usage": _usage(body, say)} if say.usage else {}),
         }
     )
 
@@ -158,7 +178,7 @@ async def _stream(request: web.Request, body: dict[str, Any], say: Say) -> web.S
         await _event(response, {"choices": [{"index": 0, "delta": piece, "finish_reason": None}]})
     last = {"index": 0, "delta": {}, "finish_reason": say.finish_reason}
     await _event(response, {"choices": [last]})
-    if body.get("stream_options", {}).get("include_usage"):
+    if say.usage and body.get("stream_options", {}).get("include_usage"):
         await _event(response, {"choices": [], "usage": _usage(body, say)})
     await response.write(b"data: [DONE]\n\n")
     await response.write_eof()
@@ -193,7 +213,8 @@ def _abort(request: web.Request) -> None:
 
 
 def _usage(body: dict[str, Any], say: Say) -> dict[str, int]:
-    prompt = sum(len(message["content"]) for message in body["messages"]) // 4
+    letters = sum(len(message["content"]) for message in body["messages"])
+    prompt = letters // 4 if say.prompt_tokens is None else say.prompt_tokens
     return {"prompt_tokens": prompt, "completion_tokens": len(say.text or "") // 4}
 
 
