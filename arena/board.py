@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from functools import cache
+from threading import Lock
 
 from arena.errors import RulesError
 
@@ -176,13 +176,22 @@ def play_out(squares: Iterable[int], opener: Mark = Mark.X) -> Iterator[Board]:
         yield board
 
 
-@cache
+_built: dict[Mark, dict[tuple[int, int], Board]] = {}
+_building = Lock()
+
+
 def _positions(opener: Mark) -> dict[tuple[int, int], Board]:
     """Every position by (squares of X, squares of O) as bit masks."""
-    found: dict[tuple[int, int], Board] = {}
-    _build(0, 0, opener, found)
-    # The empty board, the one that is asked for most, is found first.
-    return {(0, 0): found[0, 0], **found}
+    known = _built.get(opener)
+    if known is not None:
+        return known
+    # Two threads that built at once would make boards that are equal and not the same.
+    with _building:
+        if opener not in _built:
+            found: dict[tuple[int, int], Board] = {}
+            _build(0, 0, opener, found)
+            _built[opener] = found
+        return _built[opener]
 
 
 def _build(x: int, o: int, opener: Mark, found: dict[tuple[int, int], Board]) -> Board:

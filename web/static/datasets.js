@@ -65,7 +65,7 @@ function sentence({ games, rows }) {
 }
 
 function rowOf(row, index) {
-  return h("details", { class: "card record", open: index === 0 }, h("summary", {}, summary(row)), h("pre", {}, JSON.stringify(row, null, 2)));
+  return h("details", { class: "card record", open: index === 0 }, h("summary", {}, summary(row)), h("pre", { tabindex: 0 }, JSON.stringify(row, null, 2)));
 }
 
 function summary(row) {

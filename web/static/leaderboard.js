@@ -38,7 +38,7 @@ function empty() {
     { class: "card empty" },
     h("p", {}, "No games are stored yet."),
     h("p", {}, link("/", "Play one"), ", or store a series from a terminal:"),
-    h("pre", {}, "arena play minimax:tie=first minimax --games 200 --seed 1 --store"),
+    h("pre", { tabindex: 0 }, "arena play minimax:tie=first minimax --games 200 --seed 1 --store"),
   );
 }
 

@@ -302,8 +302,8 @@ class Play {
       this.thinking.append(
         h("p", { class: "who" }),
         h("p", { class: "problem" }),
-        h("pre", { class: "stream reasoning" }),
-        h("pre", { class: "stream text", "aria-live": "off" }),
+        h("pre", { class: "stream reasoning", tabindex: 0 }),
+        h("pre", { class: "stream text", tabindex: 0, "aria-live": "off" }),
       );
     }
     const [who, trouble, reasoning, text] = this.thinking.children;
