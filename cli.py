@@ -33,9 +33,11 @@ from arena.players import EnginePlayer, Player
 from arena.series import VOID_IN_A_ROW, Tally, play_series
 from models.completion import Fault
 from models.config import nearest
+from models.discover import discover as discover_models
+from models.doctor import Card, examine
 from models.prompt import History, messages
 from models.registry import Registry
-from storage import standings
+from storage import cards, standings
 from storage.database import Database
 from storage.datasets import Flavour, jsonl, rows
 from storage.files import write_whole
@@ -43,9 +45,11 @@ from storage.filters import GameFilter, Result
 from storage.games import Games
 from storage.keeper import Keeper
 from storage.tables import Source
+from web.listen import listen
 from web.settings import Settings, load
 from web.standings import leaderboard_out
 
+GGUF = ".gguf"
 ENGINE_NAMES = ("random", "minimax")
 
 app = typer.Typer(
@@ -59,6 +63,8 @@ _words = Console(stderr=True)
 
 prompts = typer.Typer(help="Look at prompt formats.", no_args_is_help=True)
 app.add_typer(prompts, name="prompt")
+models_app = typer.Typer()
+app.add_typer(models_app, name="models")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
@@ -237,9 +243,11 @@ def export(
     _words.print(f"{written} rows in {escape(str(out))}", highlight=False)
 
 
-@app.command()
+@models_app.callback(invoke_without_command=True)
 def models(context: typer.Context, as_json: Json = False) -> None:
     """List the models of models.toml."""
+    if context.invoked_subcommand is not None:
+        return
     settings, registry = context.obj.settings, context.obj.registry()
     found = [
         {
@@ -264,6 +272,52 @@ def models(context: typer.Context, as_json: Json = False) -> None:
             cells = (row[key] for key in ("name", "model", "address", "prompt", "public", "key"))
             table.add_row(*(escape(str(cell)) for cell in cells))
         Console().print(table)
+
+
+@models_app.command()
+def discover(
+    base_url: Annotated[str, typer.Argument(help="The server's address, as in models.toml.")],
+    api_key_env: Annotated[
+        str | None, typer.Option(help="The environment variable that holds the key.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Propose entries for models.toml from what a server lists."""
+    found = asyncio.run(discover_models(base_url, api_key_env))
+    if as_json:
+        print(json.dumps(found.to_json()))
+        return
+    for note in found.notes:
+        _say(note)
+    print(found.toml, end="")
+
+
+@app.command()
+def doctor(
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(help="The model's name, or a .gguf file.")],
+    as_json: Json = False,
+) -> None:
+    """Examine a model's endpoint, and say in plain words what to change."""
+    registry = context.obj.registry()
+    name = _model(model, registry)
+
+    async def examination() -> Card:
+        try:
+            with _words.status("Examining …") as status:
+                return await examine(registry, name, status.update)
+        finally:
+            await registry.close()
+
+    card = asyncio.run(examination())
+    with context.obj.database() as database:
+        cards.save(database, name, card.to_json(), _now)
+    if as_json:
+        print(json.dumps(card.to_json()))
+    else:
+        print("\n".join(card.lines()))
+    if not card.ok:
+        raise typer.Exit(1)
 
 
 @prompts.command()
@@ -308,12 +362,15 @@ def serve(
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="The port.")] = None,
 ) -> None:
     """Serve the web app."""
-    # Gradio takes seconds to import: only this command pays for it.
-    from web.server import serve as run
-
     given: Settings = context.obj.settings
     folders = {"data_dir": given.data_dir, "database": given.database}
-    run(load(os.environ, **folders, host=host, port=port), context.obj.registry())
+    settings = load(os.environ, **folders, host=host, port=port)
+    registry = context.obj.registry()
+    with listen(settings.host, settings.port) as listening:
+        # Gradio takes seconds to import: only this command pays for it.
+        from web.server import serve as run
+
+        run(settings, registry, listening)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -364,13 +421,22 @@ def _player(name: str, registry: Registry, on_fault: Callable[[Fault], None]) ->
     """
     if name.partition(":")[0].strip() in ENGINE_NAMES:
         return EnginePlayer(parse(name))
-    if name.endswith(".gguf"):
-        name = registry.add_file(Path(name)).name
-    if name not in registry:
+    if name not in registry and not name.endswith(GGUF):
         engines = ", ".join(ENGINE_NAMES)
         known = ", ".join(entry.name for entry in registry.entries) or "none is registered"
         raise NotFoundError(f"no player is called {name!r}: engines are {engines}; models: {known}")
-    return registry.player(name, on_fault=on_fault)
+    return registry.player(_model(name, registry), on_fault=on_fault)
+
+
+def _model(name: str, registry: Registry) -> str:
+    """The name of the entry that an argument means: a file gets one now.
+
+    Raises:
+        NotFoundError: there is no such model or file.
+    """
+    if name not in registry and name.endswith(GGUF):
+        return registry.add_file(Path(name)).name
+    return registry.get(name).name
 
 
 @contextmanager

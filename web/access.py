@@ -11,9 +11,10 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Final
+from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
@@ -23,6 +24,8 @@ from web.settings import Settings, is_loopback
 COOKIE: Final = "arena_operator"
 SESSION_SECONDS: Final = 12 * 3600
 _TRIES, _PER_SECONDS = 10, 60
+_CLIENTS = 10_000
+"""Of whom wrong tries are remembered, the latest."""
 _PROXY_HEADERS = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 
 
@@ -34,7 +37,7 @@ class Access:
         self._loopback_only = settings.loopback_only
         self._clock = clock
         self._secret = secrets.token_bytes(32)
-        self._tries: deque[float] = deque(maxlen=_TRIES)
+        self._tries: OrderedDict[str, deque[float]] = OrderedDict()
 
     @property
     def password_set(self) -> bool:
@@ -49,7 +52,7 @@ class Access:
         return (
             self._loopback_only
             and is_loopback(client)
-            and is_loopback(request.url.hostname or "")
+            and is_loopback(_host(request))
             and not any(header in request.headers for header in _PROXY_HEADERS)
         )
 
@@ -62,20 +65,29 @@ class Access:
         if not self.is_operator(request):
             raise AccessError("only the operator may do this: sign in first")
 
-    def sign_in(self, password: str) -> str:
+    def sign_in(self, password: str, client: str) -> str:
         """A session for the cookie `COOKIE`, valid for `SESSION_SECONDS`.
+
+        Args:
+            password: what was typed.
+            client: the address of whoever typed it, so that one who guesses locks out nobody else.
 
         Raises:
             AccessError: the password is wrong, or none is set.
             BusyError: too many tries.
         """
         now = self._clock()
-        if len(self._tries) == _TRIES and now - self._tries[0] < _PER_SECONDS:
+        tries = self._tries.get(client, deque(maxlen=_TRIES))
+        if len(tries) == _TRIES and now - tries[0] < _PER_SECONDS:
             raise BusyError("too many tries to sign in: wait a minute")
         if self._password is None:
             raise AccessError("there is no operator password: set ARENA_OPERATOR_PASSWORD")
         if not hmac.compare_digest(_digest(password), _digest(self._password)):
-            self._tries.append(now)
+            tries.append(now)
+            self._tries[client] = tries
+            self._tries.move_to_end(client)
+            if len(self._tries) > _CLIENTS:
+                self._tries.popitem(last=False)
             raise AccessError("wrong password")
         until = str(int(now) + SESSION_SECONDS)
         return f"{until}.{self._sign(until)}"
@@ -89,6 +101,17 @@ class Access:
 
     def _sign(self, text: str) -> str:
         return hmac.new(self._secret, text.encode(), hashlib.sha256).hexdigest()
+
+
+def _host(request: HTTPConnection) -> str:
+    """The host that the request names, as it was sent; "" where it names none that can be read.
+
+    Not that of `request.url`, which falls back on the server's own address.
+    """
+    try:
+        return urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+    except ValueError:
+        return ""
 
 
 def _digest(text: str) -> bytes:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from fastapi_offline import FastAPIOffline
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from starlette.exceptions import HTTPException
 
 from arena.board import Outcome
@@ -32,6 +32,7 @@ from arena.errors import (
 from arena.opponents import parse
 from arena.players import EnginePlayer
 from models.registry import Registry
+from storage import cards
 from storage.database import Database
 from storage.datasets import Flavour, filter_of, jsonl, rows
 from storage.filters import GameFilter, Result
@@ -57,7 +58,7 @@ from web.schemas import (
     SignIn,
 )
 from web.standings import LeaderboardOut, leaderboard_out
-from web.views import game_out, game_row
+from web.views import card_out, game_out, game_row
 
 ENGINES: tuple[tuple[str, str], ...] = (
     ("minimax", "Perfect, ties at random"),
@@ -106,15 +107,20 @@ class FilterQuery(BaseModel):
     no_invalid: bool = False
     distinct_only: bool = False
     id: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
+    since: datetime | None = Field(None, description="begun then or later; UTC where not said")
+    until: datetime | None = Field(None, description="begun before")
+
+    @field_validator("since", "until")
+    @classmethod
+    def _in_utc(cls, value: datetime | None) -> datetime | None:
+        return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
 
 
 class ListQuery(FilterQuery):
     """A page of a list of games."""
 
     limit: int = Field(50, ge=0, le=200)
-    before: int | None = Field(None, ge=0, description="`older` of the page before")
+    before: int | None = Field(None, ge=0, lt=1 << 63, description="`older` of the page before")
 
 
 def create_api(
@@ -222,6 +228,12 @@ def _add_tables(
     async def list_players(request: Request) -> Response:
         """Who can take a seat, and what you may play."""
         operator = access.is_operator(request)
+        examined = await asyncio.to_thread(cards.find_all, database)
+        shown = {
+            name: card_out(card, operator=operator)
+            for name, card in examined.items()
+            if name in registry and (operator or registry.get(name).public)
+        }
         return safe_json(
             PlayersOut(
                 engines=[EngineOption(spec=spec, label=label) for spec, label in ENGINES],
@@ -231,6 +243,7 @@ def _add_tables(
                         family=entry.family,
                         step=entry.step,
                         playable=operator or entry.public,
+                        card=shown.get(entry.name),
                     )
                     for entry in registry.entries
                 ],
@@ -276,7 +289,7 @@ def _add_operator(api: FastAPI, access: Access) -> None:
     @api.post("/operator/sign-in", status_code=204, tags=["operator"])
     async def sign_in(form: SignIn, request: Request) -> Response:
         """Sign in as the operator; the session is a cookie."""
-        session = access.sign_in(form.password)
+        session = access.sign_in(form.password, request.client.host if request.client else "")
         response = Response(status_code=204)
         response.set_cookie(
             COOKIE,
@@ -314,6 +327,10 @@ def _answer_errors(api: FastAPI) -> None:
             for problem in error.errors()
         )
         return _error(422, "ValidationError", "; ".join(problems))
+
+    @api.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> Response:  # noqa: ARG001 - logged by the server
+        return _error(500, "ServerError", "the server made a mistake: its log says more")
 
     @api.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:  # noqa: ARG001

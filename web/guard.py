@@ -16,7 +16,18 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 OPEN_GRADIO_ROUTES: Final[frozenset[str]] = frozenset()
-_CLOSED = ("/gradio_api", "/config", "/login", "/logout", "/file", "/upload", "/proxy")
+_CLOSED = (
+    "/openapi.json",
+    "/docs",
+    "/redoc",
+    "/gradio_api",
+    "/config",
+    "/login",
+    "/logout",
+    "/file",
+    "/upload",
+    "/proxy",
+)
 _CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 # Gradio's pages evaluate templates ('unsafe-eval') and carry inline scripts and styles; what
@@ -79,7 +90,12 @@ def _is_foreign(headers: Headers) -> bool:
     if headers.get("sec-fetch-site") not in (None, "same-origin", "none"):
         return True
     origin = headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc != headers.get("host")
+    if origin is None:
+        return False
+    try:
+        return urlsplit(origin).netloc != headers.get("host")
+    except ValueError:
+        return True
 
 
 def _error(status: int, kind: str, message: str) -> JSONResponse:

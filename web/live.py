@@ -87,7 +87,8 @@ class Live:
             game_id = await asyncio.to_thread(
                 self._games.create, who[Mark.X], who[Mark.O], new.opener, seed, tokens
             )
-            self._seating.begin(game_id, models)
+            if not operator:
+                self._seating.begin(game_id, models)
         async with self._lock(game_id):
             await self._advance(await self._load(game_id))
         return await self.look(game_id), tokens
@@ -166,6 +167,8 @@ class Live:
             NotFoundError, AccessError: as `move`.
         """
         await self._require_seat(game_id, token)
+        if (await self._load(game_id)).game.outcome is not None:
+            raise ConflictError("the game is over")
         self._stopped.add(game_id)
         await self._interrupt(game_id)
         stored = await self.look(game_id)

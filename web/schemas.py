@@ -199,6 +199,26 @@ class ModelOption(BaseModel):
     family: str | None
     step: int | None
     playable: bool = Field(description="whether you may play it")
+    card: CardOut | None = Field(description="null where it was not examined")
+
+
+class ProbeOut(BaseModel):
+    """One thing that was looked at."""
+
+    name: str
+    outcome: str = Field(description="ok, note, problem or unknown")
+    seen: str
+    change: str | None = Field(description="what to change; for the operator alone")
+
+
+class CardOut(BaseModel):
+    """What `arena doctor` found of a model."""
+
+    at: datetime
+    ok: bool
+    summary: str
+    probes: list[ProbeOut]
+    adaptations: list[str] = Field(description="what the server forces on every game, in words")
 
 
 class PlayersOut(BaseModel):

@@ -51,7 +51,7 @@ class Seating:
             raise BusyError(f"{model} plays {len(running)} games already: try again in a minute")
 
     def begin(self, game_id: str, models: Iterable[str]) -> None:
-        """Count a new game with these models as in flight."""
+        """Count a visitor's new game with these models as in flight."""
         for model in models:
             self._in_flight[model][game_id] = self._clock()
 

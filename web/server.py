@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import warnings
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from urllib.parse import urlencode
@@ -27,8 +28,13 @@ from web.pages.frame import STATIC, STATIC_URL, build, mount_options
 from web.settings import Settings
 
 
-def create_app(settings: Settings, database: Database, registry: Registry) -> FastAPI:
-    """The whole app, ready to be served by one worker.
+def create_app(
+    settings: Settings,
+    database: Database,
+    registry: Registry,
+    ready: Callable[[], None] = lambda: None,
+) -> FastAPI:
+    """The whole app, ready to be served by one worker; `ready` is called when it begins to.
 
     Games that wait for a model go on when it starts; models' games are stored as they are when it
     stops.
@@ -43,6 +49,7 @@ def create_app(settings: Settings, database: Database, registry: Registry) -> Fa
         warm = asyncio.create_task(asyncio.to_thread(warm_up))
         sweep = asyncio.create_task(live.sweep())
         await live.resume()
+        ready()
         yield
         await warm
         sweep.cancel()
@@ -80,24 +87,28 @@ def _with_pages(app: FastAPI) -> FastAPI:
     return app
 
 
-def serve(settings: Settings, registry: Registry) -> None:
+def serve(settings: Settings, registry: Registry, listening: socket.socket) -> None:
     """Open the database and serve until interrupted.
+
+    Args:
+        settings: the operator's.
+        registry: the models that may be played.
+        listening: the socket of `web.listen`.
 
     Raises:
         StorageError: the database cannot be used.
     """
     database = Database.open(settings.database)
+    shown = "localhost" if settings.loopback_only else settings.host
+    address = f"http://{shown}:{listening.getsockname()[1]}"
+
+    def ready() -> None:
+        print(f"Tic-Tac-Toe Arena: {address}", flush=True)
+
     try:
-        app = create_app(settings, database, registry)
-        shown = "localhost" if settings.loopback_only else settings.host
-        print(f"Tic-Tac-Toe Arena: http://{shown}:{settings.port}", flush=True)
-        # A reload of the page must not wait for the streams of others to end.
-        uvicorn.run(
-            app,
-            host=settings.host,
-            port=settings.port,
-            log_level="warning",
-            timeout_graceful_shutdown=2,
-        )
+        app = create_app(settings, database, registry, ready)
+        # Streams that people follow would keep a stopping server for ever.
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
+        uvicorn.Server(config).run(sockets=[listening])
     finally:
         database.close()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from arena.game import Attempt
 from models.adapt import Adaptation
+from storage.cards import StoredCard
 from storage.listing import GameSummary
 from storage.players import StoredPlayer
 from storage.records import StoredGame
 from web.channel import Thought
 from web.schemas import (
     AttemptOut,
+    CardOut,
     GameOut,
     GameRow,
     MessageOut,
     PlayerOut,
+    ProbeOut,
     Thinking,
     TurnOut,
 )
@@ -83,6 +86,28 @@ def player_out(player: StoredPlayer) -> PlayerOut:
         family=identity.family,
         step=identity.step,
         prompt=identity.prompt,
+    )
+
+
+def card_out(stored: StoredCard, *, operator: bool) -> CardOut:
+    """What was found of a model. Only the operator sees what may name the server's address."""
+    card = stored.card
+    summary = card["summary"] if operator or card["ok"] else "cannot play at the moment"
+    return CardOut(
+        at=stored.at,
+        ok=card["ok"],
+        summary=summary,
+        probes=[
+            ProbeOut(
+                name=probe["name"],
+                outcome=probe["outcome"],
+                seen=probe["seen"],
+                change=probe["change"] if operator else None,
+            )
+            for probe in card["probes"]
+            if operator or card["ok"]
+        ],
+        adaptations=[each["description"] for each in card["adaptations"]],
     )
 
 

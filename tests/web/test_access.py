@@ -88,7 +88,7 @@ def test_signing_in_says_that_there_is_no_password() -> None:
     access = Access(OPEN)
     assert not access.password_set
     with pytest.raises(AccessError, match="ARENA_OPERATOR_PASSWORD"):
-        access.sign_in("")
+        access.sign_in("", "here")
 
 
 @pytest.mark.parametrize(
@@ -115,14 +115,14 @@ def test_over_http(home: Arena, headers: dict[str, str], operator: bool) -> None
 def test_a_session() -> None:
     access = Access(CLOSED)
     assert access.password_set
-    assert access.is_operator(signed_in(access.sign_in("correct horse")))
+    assert access.is_operator(signed_in(access.sign_in("correct horse", "here")))
     assert not access.is_operator(request())
 
 
 def test_a_session_ends() -> None:
     clock = Clock()
     access = Access(CLOSED, clock)
-    session = access.sign_in("correct horse")
+    session = access.sign_in("correct horse", "here")
     clock.now += SESSION_SECONDS - 1
     assert access.is_operator(signed_in(session))
     clock.now += 1
@@ -131,10 +131,10 @@ def test_a_session_ends() -> None:
 
 def test_a_session_of_another_process_or_a_changed_one() -> None:
     access = Access(CLOSED)
-    session = access.sign_in("correct horse")
+    session = access.sign_in("correct horse", "here")
     until, _, signature = session.partition(".")
     later = f"{int(until) + 1}.{signature}"
-    others = Access(CLOSED).sign_in("correct horse")
+    others = Access(CLOSED).sign_in("correct horse", "here")
     for forged in (others, later, "", ".", until, f".{signature}", "é.é", session[:-1]):
         assert not access.is_operator(signed_in(forged)), forged
 
@@ -142,7 +142,7 @@ def test_a_session_of_another_process_or_a_changed_one() -> None:
 @pytest.mark.parametrize("password", ["", "correct", "correct horse ", "Correct horse", "\ud800"])
 def test_a_wrong_password(password: str) -> None:
     with pytest.raises(AccessError, match="wrong password"):
-        Access(CLOSED).sign_in(password)
+        Access(CLOSED).sign_in(password, "here")
 
 
 def test_guessing_is_slowed_down() -> None:
@@ -150,8 +150,9 @@ def test_guessing_is_slowed_down() -> None:
     access = Access(CLOSED, clock)
     for _ in range(10):
         with pytest.raises(AccessError):
-            access.sign_in("guess")
+            access.sign_in("guess", "here")
     with pytest.raises(BusyError, match="wait a minute"):
-        access.sign_in("correct horse")
+        access.sign_in("correct horse", "here")
+    assert access.sign_in("correct horse", "elsewhere")
     clock.now += 60
-    assert access.sign_in("correct horse")
+    assert access.sign_in("correct horse", "here")

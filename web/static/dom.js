@@ -56,7 +56,7 @@ export const query = () =>
 /** An address with parameters; empty ones are left out. */
 export function address(path, parameters) {
   const kept = Object.entries(parameters).filter(
-    ([, value]) => value !== "" && value !== false && value !== null && value !== undefined,
+    ([, value]) => value !== "" && value !== null && value !== undefined,
   );
   const search = new URLSearchParams(kept.map(([key, value]) => [key, String(value)])).toString();
   return search ? `${path}?${search}` : path;

@@ -18,7 +18,7 @@ export async function mount(root) {
   const table = h(
     "div",
     { class: "card scroll", tabindex: 0, role: "region", "aria-label": "Games" },
-    h("table", {}, h("thead", {}, h("tr", {}, ["", "X", "O", "Result", "Opened by", "Begun"].map((text) => h("th", { scope: "col" }, text)))), rows),
+    h("table", {}, h("thead", {}, h("tr", {}, ["Board", "X", "O", "Result", "Opened by", "Begun"].map((text) => h("th", { scope: "col" }, text)))), rows),
   );
   const pages = h("p", { class: "pages" });
   root.append(h("div", { class: "head" }, title, about, form.element, problem), table, pages, footer());

@@ -103,8 +103,8 @@ function results(players) {
         h(
           "thead",
           {},
-          h("tr", {}, column("", {}), wide("Opening"), wide("Replying"), h("th", { scope: "colgroup", class: "group" }, "People's games")),
-          h("tr", {}, column("Player"), columns(), columns(), column("W · D · L", { class: "number" })),
+          h("tr", {}, column("Player", { rowspan: 2 }), wide("Opening"), wide("Replying"), h("th", { scope: "colgroup", class: "group" }, "People's games")),
+          h("tr", {}, columns(), columns(), column("W · D · L", { class: "number" })),
         ),
         h(
           "tbody",

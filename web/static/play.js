@@ -2,7 +2,7 @@
 
 import { API, ApiError, keepSeats, keepSetup, lastSetup, persist, request, seatsOf } from "./api.js";
 import { createBoard } from "./board.js";
-import { address, field, h, link, query, say } from "./dom.js";
+import { address, field, h, link, moment, query, say } from "./dom.js";
 import { footer } from "./frame.js";
 import { ending, moveRow } from "./replies.js";
 
@@ -32,6 +32,8 @@ class Play {
     this.rematch = h("button", { type: "button", title: "The same players with sides swapped", onclick: () => this.again() }, "Rematch");
     this.begin = h("button", { type: "submit", form: "setup", class: "primary" }, "New game");
     this.setup = new Setup(() => this.newGame());
+    this.cards = h("div", { class: "cards" });
+    this.setup.onchange = (models) => this.cards.replaceChildren(...models.map(cardOf));
     this.moves = h("ol", { class: "moves", "aria-label": "Moves" });
     this.thinking = h("div", { class: "thinking", hidden: true });
     this.address = h("p", { class: "hint" });
@@ -52,6 +54,7 @@ class Play {
           this.title,
           this.about,
           this.setup.form,
+          this.cards,
           h("div", { class: "card" }, h("h2", {}, "Moves"), this.moves, this.thinking),
           this.address,
         ),
@@ -145,16 +148,24 @@ class Play {
   // -- what the server says --------------------------------------------------------------------
 
   async open(id) {
+    const turn = (this.opened = (this.opened ?? 0) + 1);
     this.unfollow();
     this.game = null;
     this.pending = null;
     this.warn("");
     if (id) {
       try {
-        this.show(await persist(() => request(`/games/${encodeURIComponent(id)}`), () => this.warn("The server does not answer. Trying again.")));
+        const game = await persist(
+          () => request(`/games/${encodeURIComponent(id)}`),
+          () => this.warn("The server does not answer. Trying again."),
+        );
+        // Whoever goes back twice in a hurry wants the second page.
+        if (turn !== this.opened) return;
+        this.show(game);
         this.warn("");
         this.setup.choose({ x: this.game.x, o: this.game.o, opener: this.game.opener });
       } catch (error) {
+        if (turn !== this.opened) return;
         this.warn(error.status === 404 ? "There is no such game. Begin a new one." : error.message);
       }
     }
@@ -323,6 +334,24 @@ class Play {
   }
 }
 
+/** What is known of a model that is about to play; nothing where it was not examined. */
+function cardOf({ name, card }) {
+  if (!card) return "";
+  return h(
+    "details",
+    { class: "model-card" },
+    h("summary", {}, `${name}: ${card.summary} (examined ${moment(card.at)})`),
+    h(
+      "ul",
+      {},
+      card.adaptations.map((text) => h("li", {}, text)),
+      card.probes.map(({ name: probe, outcome, seen, change }) =>
+        h("li", { class: outcome }, h("b", {}, `${probe}, ${outcome}: `), seen, change && ` To change: ${change}`),
+      ),
+    ),
+  );
+}
+
 const other = (mark) => (mark === "X" ? "O" : "X");
 
 /** The choice of players: two selects, what they need beside, and who opens. */
@@ -355,6 +384,7 @@ class Setup {
 
   /** Fill the selects with what may be played; the last choice is chosen again. */
   offer({ engines, models }) {
+    this.models = models;
     for (const { select } of Object.values(this.seat)) {
       select.replaceChildren(
         h("option", { value: "human:" }, "Person"),
@@ -404,6 +434,8 @@ class Setup {
       name.hidden = select.value !== "human:";
       spec.hidden = select.value !== OTHER;
     }
+    const chosen = new Set(Object.values(this.seat).map(({ select }) => select.value));
+    this.onchange(this.models.filter(({ name }) => chosen.has(`model:${name}`)));
   }
 
   /** The body of a new game. */
