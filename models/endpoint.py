@@ -257,10 +257,11 @@ class Endpoint:
         )
 
     async def _connected(self) -> Transport:
+        if "models.transport" not in sys.modules:
+            # Most of a second, in which nobody else should have to wait.
+            await asyncio.to_thread(importlib.import_module, "models.transport")
+        # Without a pause from here on: many games that begin at once share one transport.
         if self._transport is None:
-            if "models.transport" not in sys.modules:
-                # Most of a second, in which nobody else should have to wait.
-                await asyncio.to_thread(importlib.import_module, "models.transport")
             from models.transport import Transport
 
             timeout_s = self._patience.timeout_s
