@@ -26,7 +26,7 @@ from rich.progress import Progress, track
 from rich.table import Table
 
 from arena.board import Mark, Outcome
-from arena.errors import ArenaError, NotFoundError, RulesError, SpecError
+from arena.errors import ArenaError, NotFoundError, RulesError, SpecError, StorageError
 from arena.game import Attempt, Game, Turn, Verdict
 from arena.opponents import parse
 from arena.players import EnginePlayer, Player
@@ -50,6 +50,7 @@ from web.settings import Settings, load
 from web.standings import leaderboard_out
 
 GGUF = ".gguf"
+_TABLE_WIDTH = 110
 ENGINE_NAMES = ("random", "minimax")
 
 app = typer.Typer(
@@ -84,8 +85,15 @@ class Context:
     settings: Settings
 
     @contextmanager
-    def database(self) -> Iterator[Database]:
-        """The database, open and migrated."""
+    def database(self, *, to_read: bool = False) -> Iterator[Database]:
+        """The database, open and migrated.
+
+        Raises:
+            StorageError: it cannot be opened; or it is only `to_read`, and there is none.
+        """
+        path = self.settings.database
+        if to_read and not path.exists():
+            raise StorageError(f"there is no database {path} yet: store games, or serve the arena")
         database = Database.open(self.settings.database)
         try:
             yield database
@@ -187,14 +195,14 @@ def play(
 @app.command()
 def leaderboard(context: typer.Context, as_json: Json = False) -> None:
     """Print every player's results, opening and replying apart."""
-    with context.obj.database() as database:
+    with context.obj.database(to_read=True) as database:
         found = leaderboard_out(standings.leaderboard(database), standings.matrix(database))
     if as_json:
         print(json.dumps(found.model_dump(mode="json")))
         return
     table = Table(box=None, pad_edge=False)
     for column in ("Player", "Seat"):
-        table.add_column(column, overflow="fold")
+        table.add_column(column, no_wrap=True)
     for column in ("Not lost %", "95 %", "Games", "W", "D", "L", "Forfeits"):
         table.add_column(column, justify="right", no_wrap=True)
     for row in found.players:
@@ -204,7 +212,7 @@ def leaderboard(context: typer.Context, as_json: Json = False) -> None:
                 counts = (side.games, side.wins, side.draws, side.losses, side.forfeits)
                 rate = f"{100 * side.not_lost:.1f}"
                 table.add_row(escape(row.player.name), seat, rate, between, *map(str, counts))
-    Console().print(table if table.row_count else "No rated games are stored yet.")
+    _output().print(table if table.row_count else "No rated games are stored yet.")
 
 
 @app.command()
@@ -234,7 +242,7 @@ def export(
         no_invalid=no_invalid,
         distinct_only=distinct,
     )
-    with context.obj.database() as database:
+    with context.obj.database(to_read=True) as database:
         lines = jsonl(rows(database, flavour, chosen))
         if str(out) == "-":
             sys.stdout.buffer.writelines(lines)
@@ -267,11 +275,14 @@ def models(context: typer.Context, as_json: Json = False) -> None:
     elif not found:
         print(f"No models yet. Describe them in {settings.models_file}: see models.example.toml.")
     else:
-        table = Table("Name", "Model", "Address", "Prompt", "Public", "Key")
+        table = Table(box=None, pad_edge=False)
+        for column in ("Name", "Model", "Address", "Prompt", "Public", "Key"):
+            table.add_column(column, overflow="fold")
         for row in found:
             cells = (row[key] for key in ("name", "model", "address", "prompt", "public", "key"))
-            table.add_row(*(escape(str(cell)) for cell in cells))
-        Console().print(table)
+            shown = ({True: "yes", False: "no"}.get(cell, cell) for cell in cells)
+            table.add_row(*(escape(str(cell)) for cell in shown))
+        _output().print(table)
 
 
 @models_app.command()
@@ -401,6 +412,13 @@ class _StoppedError(Exception):
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+def _output() -> Console:
+    """Standard output, wide enough for a table whose names can be copied from it."""
+    console = Console()
+    console.width = max(console.width, _TABLE_WIDTH)
+    return console
 
 
 def _say(sentence: str) -> None:

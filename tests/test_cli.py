@@ -125,10 +125,19 @@ def test_without_store_nothing_is_kept(tmp_path: Path):
 
 
 def test_an_export_that_cannot_be_written_says_so(tmp_path: Path):
+    numbers(tmp_path, "random", "random", "--games", "1", "--store")
     done = arena(tmp_path, "export", "games", "--out", str(tmp_path / "no" / "such" / "folder"))
     assert done.returncode == 1
     assert "cannot be written" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [("leaderboard",), ("export", "games", "--out", "-")])
+def test_reading_makes_no_database(tmp_path: Path, command: tuple[str, ...]):
+    done = arena(tmp_path / "mistyped", *command)
+    assert done.returncode == 1
+    assert "there is no database" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_model_plays_and_its_chats_are_exported_as_they_were(tmp_path: Path):

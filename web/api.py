@@ -96,8 +96,11 @@ class FilterQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    player: str | None = None
-    opponent: str | None = None
+    player: str | None = Field(None, description="the exact name of a player")
+    opponent: str | None = Field(None, description="the exact name of the other one")
+    player_id: int | None = Field(None, ge=0, lt=1 << 63, description="one of those of a name")
+    opponent_id: int | None = Field(None, ge=0, lt=1 << 63)
+    finished: bool | None = None
     outcome: Outcome | None = None
     result: Result | None = None
     opening: bool | None = None
@@ -310,8 +313,13 @@ def _add_operator(api: FastAPI, access: Access) -> None:
 
 
 def _filter(query: FilterQuery) -> GameFilter:
-    asked = query.model_dump(include=set(FilterQuery.model_fields) - {"id"})
-    return GameFilter(**asked, ids=None if query.id is None else (query.id,))
+    own = {"id", "player", "opponent", "player_id", "opponent_id"}
+    return GameFilter(
+        **query.model_dump(include=set(FilterQuery.model_fields) - own),
+        player=query.player if query.player_id is None else query.player_id,
+        opponent=query.opponent if query.opponent_id is None else query.opponent_id,
+        ids=None if query.id is None else (query.id,),
+    )
 
 
 def _answer_errors(api: FastAPI) -> None:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from arena.board import Mark, Outcome
 from arena.game import Termination, Verdict
 from arena.players import Kind
 
-Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=40)]
+_JOINER = "\u200d"
+"""Unseen, but part of many an emoji."""
+
+
+def _seen(name: str) -> str:
+    """A name without signs that nobody sees or that turn the text around them."""
+    unseen = ("Cc", "Cf")
+    kept = "".join(c for c in name if c == _JOINER or unicodedata.category(c) not in unseen)
+    kept = " ".join(kept.split())
+    return kept if kept.strip(_JOINER + " ") else ""
+
+
+Name = Annotated[str, StringConstraints(max_length=40), AfterValidator(_seen)]
 Token = Annotated[str, StringConstraints(max_length=100)]
 
 
@@ -57,8 +70,10 @@ class NewGame(_In):
 class Move(_In):
     """A person's move. `ply` says which board it answers, so that a stale tab plays nothing."""
 
-    square: int = Field(ge=0, le=8)
-    ply: int = Field(ge=0, le=8, description="moves on the board that the person looked at")
+    square: int = Field(ge=0, le=8, strict=True)
+    ply: int = Field(
+        ge=0, le=8, strict=True, description="moves on the board that the person looked at"
+    )
     token: Token
 
 

@@ -150,7 +150,7 @@ def test_filters_of_a_dataset_are_in_the_address(page: Page, records: Arena) -> 
     expect(status(page)).to_have_text("One game fits; the first row:")
     expect(page.locator("details.record summary")).to_have_text("tagger against Rita: O won")
     page.get_by_label("without an invalid reply").check()
-    expect(status(page)).to_contain_text("o finished game fits")
+    expect(status(page)).to_contain_text("No finished game with a model in it fits")
     expect(page.get_by_role("link", name="Download")).to_be_hidden()
     assert "no_invalid=true" in page.url
 

@@ -170,7 +170,7 @@ def test_back_and_forward(play: Page) -> None:
     play.go_back()
     expect_board(play, "....X...O")
     play.go_back()
-    expect(play.get_by_role("heading", level=1)).to_have_text("Can you beat it?")
+    expect(play.get_by_role("heading", level=1)).to_have_text("Can you hold a draw?")
     expect_board(play, ".........")
 
 
@@ -184,14 +184,36 @@ def test_back_twice_at_once(play: Page) -> None:
             "addEventListener('popstate', () => history.back(), {once: true}); history.back()"
         )
     play.wait_for_url(re.compile(r"/$"))
-    expect(play.get_by_role("heading", level=1)).to_have_text("Can you beat it?")
+    expect(play.get_by_role("heading", level=1)).to_have_text("Can you hold a draw?")
     expect_board(play, ".........")
 
 
-def test_a_stale_tab_plays_no_second_move(play: Page, watch: Watch) -> None:
+def test_a_second_tab_keeps_up(play: Page) -> None:
+    begin(play, "human:", FIRST)
+    second = play.context.new_page()
+    second.goto(play.url, wait_until="commit")
+    ready(second)
+    click(play, 4)
+    expect_board(second, "O...X....")
+    click(second, 8)
+    expect_board(play, "O.O.X...X")
+
+
+def test_arrows_and_enter_play_right_after_new_game(play: Page) -> None:
+    """The focus goes to the board: Enter plays, and begins no other game."""
+    begin(play, "human:", FIRST)
+    address = play.url
+    play.keyboard.press("ArrowRight")
+    play.keyboard.press("Enter")
+    expect(on(play, 5)).to_have_attribute("data-mark", "X")
+    assert play.url == address
+
+
+def test_a_stale_tab_plays_no_second_move(play: Page, new_page: NewPage, watch: Watch) -> None:
     watch.forgives = ("status of 409",)
     begin(play, "human:", FIRST)
-    stale = play.context.new_page()
+    # The same person in another browser, where nothing is heard of the first one's moves.
+    stale = new_page(storage_state=play.context.storage_state())
     stale.goto(play.url, wait_until="commit")
     ready(stale)
     click(play, 4)

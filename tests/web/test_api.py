@@ -124,11 +124,32 @@ def test_what_cannot_be_played_is_refused_and_nothing_is_stored(
     assert words in message
 
 
-def test_a_name_of_odd_characters_is_kept(visitor: httpx2.Client) -> None:
-    name = "a\0b\u202e😀\n${1}"
-    table = Table(visitor, human(name), FIRST)
-    assert table.look()["x"]["name"] == name
-    assert visitor.get("games", params={"player": name}).json()["total"] == 1
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("a\0b\u202e😀\n${1}", "ab😀${1}"),
+        ("  Ann \t Lee ", "Ann Lee"),
+        ("👩\u200d🔬", "👩\u200d🔬"),
+        ("\u200b\u2066\ufeff", ""),
+        ("\u200d", ""),
+    ],
+)
+def test_a_name_keeps_what_can_be_seen(visitor: httpx2.Client, typed: str, kept: str) -> None:
+    table = Table(visitor, human(typed), FIRST)
+    assert table.look()["x"]["name"] == kept
+
+
+def test_games_of_one_of_the_players_of_a_name(visitor: httpx2.Client) -> None:
+    """A person may be called like an engine: an entry of the leaderboard tells them apart."""
+    spec = "minimax:tie=s6"
+    Table(visitor, human(spec), engine(spec)).move(4)
+    Table(visitor, engine("random"), engine(spec))
+    rows = visitor.get("leaderboard").json()["players"]
+    (own,) = (row["player"]["id"] for row in rows if row["player"]["name"] == spec)
+    games = visitor.get("games", params={"player": spec, "player_id": own}).json()["games"]
+    assert {g["x"]["kind"] for g in games} == {"human", "engine"}
+    assert all(g["o"]["name"] == spec and g["o"]["kind"] == "engine" for g in games)
+    assert visitor.get("games", params={"player": spec, "finished": False}).json()["total"] == 1
 
 
 # -- moves -----------------------------------------------------------------------------------------

@@ -22,6 +22,17 @@ STATIC = Path(__file__).resolve().parent.parent / "static"
 STATIC_URL = "/ui"
 
 
+# By its whole address: the browser keeps the compiled text of this line, and with it the address
+# of the first server of this host that ran it.
+_LOAD = """
+const root = element.querySelector('.arena');
+import(location.origin + '%s').then((page) => page.mount(root)).catch((error) => {
+  console.error(error);
+  root.textContent = 'This page could not be loaded. Reload it, or look whether the server runs.';
+});
+"""
+
+
 @dataclass(frozen=True)
 class Page:
     """One page of the app."""
@@ -39,10 +50,7 @@ class Page:
         gr.Navbar(main_page_name=home)
         gr.HTML(
             html_template=f'<div class="arena" data-page="{self.path or "play"}"></div>',
-            js_on_load=(
-                f"import('{STATIC_URL}/{self.script}').then("
-                "(page) => page.mount(element.querySelector('.arena')))"
-            ),
+            js_on_load=_LOAD % f"{STATIC_URL}/{self.script}",
             apply_default_css=False,
             elem_classes="arena-block",
         )

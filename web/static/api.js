@@ -38,7 +38,9 @@ export async function request(path, { body, method } = {}) {
 /** The server's message as a sentence. */
 function sentence(message) {
   if (!message) return "The server refused.";
-  return message[0].toUpperCase() + message.slice(1) + (/[.!?]$/.test(message) ? "" : ".");
+  // A spec or a name stands as it is written.
+  const begun = /^[a-z]+ /.test(message) ? message[0].toUpperCase() + message.slice(1) : message;
+  return begun + (/[.!?]$/.test(begun) ? "" : ".");
 }
 
 /**

@@ -83,8 +83,14 @@ export function createBoard(onMove) {
     over.classList.toggle("shown", Boolean(next.line));
   }
 
+  /** Move the focus to the board, on a square that can be played. */
+  function focus() {
+    const free = squares.filter((button) => button.getAttribute("aria-disabled") === "false");
+    (free.includes(squares[4]) ? squares[4] : free[0])?.focus({ preventScroll: true });
+  }
+
   paint(view);
-  return { element, paint };
+  return { element, paint, focus };
 }
 
 /** A small board to glance at; `squares` as in a game's state. */

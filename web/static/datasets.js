@@ -42,7 +42,7 @@ export async function mount(root) {
       const preview = await persist(() => request(address(`/export/${flavour}/preview`, kept)), () => say(problem, "The server does not answer. Trying again."));
       if (turn !== asked) return;
       say(problem, "");
-      say(found, sentence(preview));
+      say(found, sentence(preview, flavour));
       download.hidden = preview.rows.length === 0;
       download.href = address(`${API}/export/${flavour}`, kept);
       rows.replaceChildren(...preview.rows.map(rowOf));
@@ -58,7 +58,9 @@ export async function mount(root) {
   root.dataset.ready = "1";
 }
 
-function sentence({ games, rows }) {
+function sentence({ games, rows }, flavour) {
+  if (games === 0 && flavour === "messages")
+    return "No finished game with a model in it fits: only models have chats. The flavour games has every game.";
   if (games === 0) return "No finished game fits. Play one, or loosen the filters.";
   const many = games === 1 ? "One game fits" : `${count(games)} games fit`;
   return `${many}; the first ${rows.length === 1 ? "row" : `${rows.length} rows`}:`;
@@ -90,8 +92,8 @@ function filters(onChange) {
         h("label", { class: "choice" }, h("input", { type: "radio", name: "flavour", value, checked: index === 0 }), shown),
       ),
     ),
-    text("player", "Player"),
-    text("opponent", "Opponent"),
+    text("player", "Player, exact name"),
+    text("opponent", "Opponent, exact name"),
     choice("result", "Player's result", { "": "Any", win: "Won", draw: "Drawn", loss: "Lost" }),
     choice("opening", "Player's seat", { "": "Either", true: "Opening", false: "Replying" }),
     choice("source", "Played", { "": "Anywhere", play: "In the browser", store: "By command", evaluation: "In an evaluation" }),
@@ -99,13 +101,16 @@ function filters(onChange) {
   );
   return {
     element,
-    get: () => ({ flavour: "messages", ...Object.fromEntries(new FormData(element)) }),
+    get: () => ({ flavour: "messages", ...Object.fromEntries([...new FormData(element)].map(([key, value]) => [key, value.trim()])) }),
     set: (values) => {
       for (const control of element.elements) {
         if (!control.name) continue;
-        if (control.type === "radio") control.checked = control.value === (values.flavour ?? "messages");
+        if (control.type === "radio") control.checked = control.value === (values.flavour in FLAVOURS ? values.flavour : "messages");
         else if (control.type === "checkbox") control.checked = values[control.name] === "true";
-        else control.value = values[control.name] ?? "";
+        else {
+          control.value = values[control.name] ?? "";
+          if (control.selectedIndex === -1) control.value = "";
+        }
       }
     },
   };

@@ -15,7 +15,8 @@ export async function mount(root) {
   const body = h("div", { class: "play", hidden: true });
   root.append(h("div", { class: "head" }, title, about, problem), body, footer());
   try {
-    const game = await persist(() => request(`/games/${encodeURIComponent(id ?? "")}`), () => say(problem, "The server does not answer. Trying again."));
+    if (!id) throw new ApiError(404, "");
+    const game = await persist(() => request(`/games/${encodeURIComponent(id)}`), () => say(problem, "The server does not answer. Trying again."));
     say(problem, "");
     new Replay({ title, about, problem, body }).show(game, ply === undefined ? null : Number(ply));
   } catch (error) {

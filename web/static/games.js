@@ -8,6 +8,13 @@ import { footer } from "./frame.js";
 const PAGE = 50;
 const OUTCOMES = { x: "X won", o: "O won", draw: "Draw", void: "Void" };
 
+const HIDDEN = ["player_id", "opponent_id", "rated"];
+/** What the address may say besides the form: which of several players of a name, and which games. */
+const pick = (values, keys) => Object.fromEntries(keys.filter((key) => key in values).map((key) => [key, values[key]]));
+
+/** The route's parameters: a game in play has no outcome. */
+const conditions = ({ outcome, ...rest }) => (outcome === "open" ? { ...rest, finished: false } : { ...rest, outcome });
+
 /** Fill the page. */
 export async function mount(root) {
   const title = h("h1", {}, "Games");
@@ -24,11 +31,14 @@ export async function mount(root) {
   root.append(h("div", { class: "head" }, title, about, form.element, problem), table, pages, footer());
 
   async function show() {
-    const { before, ...kept } = query();
-    form.set(kept);
+    const asked = query();
+    form.set(asked);
+    // Only what is known: an address may carry other people's parameters.
+    const kept = { ...form.get(), ...pick(asked, HIDDEN) };
+    const before = /^\d+$/.test(asked.before ?? "") ? asked.before : null;
     try {
       const { total, games, older } = await persist(
-        () => request(address("/games", { ...kept, limit: PAGE, before })),
+        () => request(address("/games", { ...conditions(kept), limit: PAGE, before })),
         () => say(problem, "The server does not answer. Trying again."),
       );
       say(problem, "");
@@ -43,7 +53,10 @@ export async function mount(root) {
   }
 
   function go(before) {
-    history.pushState(null, "", address("/games", { ...query(), ...form.get(), before }));
+    // A name that was typed is not the player that the address meant.
+    const [was, now] = [query(), form.get()];
+    const meant = HIDDEN.filter((key) => !key.endsWith("_id") || was[key.slice(0, -3)] === now[key.slice(0, -3)]);
+    history.pushState(null, "", address("/games", { ...pick(was, meant), ...now, before }));
     return show();
   }
 
@@ -92,17 +105,21 @@ function filters(onChange) {
         onChange();
       },
     },
-    text("player", "Player"),
-    text("opponent", "Opponent"),
+    text("player", "Player, exact name"),
+    text("opponent", "Opponent, exact name"),
     choice("opening", "Player's seat", { "": "Either", true: "Opening", false: "Replying" }),
-    choice("outcome", "Outcome", { "": "Any", ...OUTCOMES }),
+    choice("outcome", "Outcome", { "": "Any", ...OUTCOMES, open: "In play" }),
     choice("source", "Played", { "": "Anywhere", play: "In the browser", store: "By command", evaluation: "In an evaluation" }),
   );
   return {
     element,
-    get: () => Object.fromEntries(new FormData(element)),
+    get: () => Object.fromEntries([...new FormData(element)].map(([key, value]) => [key, value.trim()])),
     set: (values) => {
-      for (const control of element.elements) if (control.name) control.value = values[control.name] ?? "";
+      for (const control of element.elements) {
+        if (!control.name) continue;
+        control.value = values[control.name] ?? "";
+        if (control.selectedIndex === -1) control.value = "";
+      }
     },
   };
 }

@@ -15,7 +15,7 @@ export async function mount(root) {
     const data = await persist(() => request("/leaderboard"), () => say(problem, "The server does not answer. Trying again."));
     say(problem, "");
     say(title, headline(data));
-    say(about, data.players.length ? "Rates come from evaluations and stored games; people's games stand apart and move none. A bar is a 95 % Wilson interval." : "");
+    say(about, data.players.length ? "Rates come from evaluations and stored games; games from the browser stand apart and move none. A bar is a 95 % Wilson interval." : "");
     body.append(...(data.players.length || data.people.length ? tables(data) : [empty()]));
   } catch (error) {
     say(problem, error.message);
@@ -84,7 +84,7 @@ const record3 = ({ wins, draws, losses }) => [wins, draws, losses].map(count).jo
 
 function record(side, player, opening) {
   if (side.games + side.void + side.repeats === 0) return Array(3).fill(null).map(number);
-  const games = link(address("/games", { player: player.name, opening, rated: true }), count(side.games));
+  const games = link(address("/games", { player: player.name, player_id: player.id, opening, rated: true }), count(side.games));
   return [number(games), number(record3(side)), number(side.forfeits)];
 }
 
@@ -103,7 +103,7 @@ function results(players) {
         h(
           "thead",
           {},
-          h("tr", {}, column("Player", { rowspan: 2 }), wide("Opening"), wide("Replying"), h("th", { scope: "colgroup", class: "group" }, "People's games")),
+          h("tr", {}, column("Player", { rowspan: 2 }), wide("Opening"), wide("Replying"), h("th", { scope: "colgroup", class: "group" }, "In the browser")),
           h("tr", {}, columns(), columns(), column("W · D · L", { class: "number" })),
         ),
         h(
@@ -113,12 +113,12 @@ function results(players) {
             h(
               "tr",
               {},
-              h("th", { scope: "row" }, link(address("/games", { player: player.name }), player.name), player.detail && h("small", {}, player.detail)),
+              h("th", { scope: "row" }, link(address("/games", { player: player.name, player_id: player.id }), player.name), player.detail && h("small", {}, player.detail)),
               rate(opening),
               record(opening, player, true),
               rate(replying),
               record(replying, player, false),
-              number(seen.games ? link(address("/games", { player: player.name, source: "play" }), record3(seen)) : null),
+              number(seen.games ? link(address("/games", { player: player.name, player_id: player.id, source: "play" }), record3(seen)) : null),
             ),
           ),
         ),
@@ -155,7 +155,7 @@ function matrix({ players, matrix: entries }) {
             const entry = cells.get(`${player.id} ${opponent.id}`)?.[side];
             if (!entry || entry.games === 0) return h("td", { class: "number" }, "–");
             const what = `${entry.wins} won, ${entry.draws} drawn, ${entry.losses} lost; ${entry.distinct} distinct`;
-            const games = address("/games", { player: player.name, opponent: opponent.name, opening: side === "opening", rated: true });
+            const games = address("/games", { player: player.name, player_id: player.id, opponent: opponent.name, opponent_id: opponent.id, opening: side === "opening", rated: true });
             const n = entry.exact ? "exact" : `${percent(entry.interval.low)} to ${percent(entry.interval.high)}`;
             return h(
               "td",
@@ -198,7 +198,7 @@ function people(rows) {
             h(
               "tr",
               {},
-              h("th", { scope: "row" }, player.name ? link(address("/games", { player: player.name, source: "play" }), player.name) : "Without a name"),
+              h("th", { scope: "row" }, link(address("/games", { player: player.name, player_id: player.id, source: "play" }), player.name || "Without a name")),
               number(seen.games),
               number(seen.wins),
               number(seen.draws),

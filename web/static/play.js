@@ -45,7 +45,7 @@ class Play {
           "section",
           { class: "table", "aria-label": "Game" },
           this.board.element,
-          h("div", { class: "line" }, h("div", { class: "state" }, this.status, this.clock), h("div", { class: "actions" }, this.halting, this.resign, this.rematch, this.begin)),
+          h("div", { class: "line" }, h("div", { class: "state" }, this.status, this.clock), h("div", { class: "actions" }, this.resign, this.rematch, this.begin)),
           this.problem,
         ),
         h(
@@ -62,8 +62,13 @@ class Play {
       footer(),
     );
     window.addEventListener("popstate", () => this.open(query().game));
+    // This person's other tabs: they make the same moves and learn of them at once.
+    this.tabs = new BroadcastChannel("arena.games");
+    this.tabs.onmessage = ({ data }) => {
+      if (data.id === this.game?.id && data.turns > this.game.ply && this.pending === null) this.refresh();
+    };
     document.addEventListener("visibilitychange", () => {
-      if (!document.hidden && this.game && !this.game.outcome && !this.pending) this.refresh();
+      if (!document.hidden && this.game && !this.game.outcome && this.pending === null) this.refresh();
     });
     setInterval(() => this.tick(), 100);
   }
@@ -89,6 +94,7 @@ class Play {
       keepSeats(game.id, tokens);
       history.pushState(null, "", address("/", { game: game.id }));
       this.show(game);
+      this.board.focus();
       this.warn("");
     } catch (error) {
       this.warn(error.message);
@@ -192,6 +198,7 @@ class Play {
   show(game) {
     const older = this.game?.id === game.id && game.ply < this.game.ply;
     if (!older) this.game = game;
+    if (seatsOf(game.id).X || seatsOf(game.id).O) this.tabs.postMessage({ id: game.id, turns: game.ply });
     this.since = game.thinking ? performance.now() - 1000 * game.thinking.seconds : performance.now();
     this.said = game.thinking ? { ...game.thinking } : null;
     this.paint();
@@ -251,13 +258,12 @@ class Play {
     this.rematch.hidden = !game?.outcome;
     if (!game) {
       this.board.paint({ squares: Array(9).fill(null), enabled: false });
-      say(this.title, "Can you beat it?");
+      say(this.title, "Can you hold a draw?");
       say(this.about, "Choose who plays, then begin. Two people can share this board.");
-      say(this.status, "");
+      say(this.status, "No game yet.");
       this.moves.replaceChildren();
       this.moves.parentElement.hidden = true;
       this.thinking.hidden = true;
-      this.halting.hidden = true;
       this.address.replaceChildren("Keys 0 to 8, or arrows and Enter.");
       return;
     }
@@ -307,17 +313,19 @@ class Play {
     const thinks = Boolean(game && !game.outcome && game.waiting_for === "model" && this.pending === null);
     this.halting.hidden = !thinks || !Object.keys(seatsOf(game.id)).length;
     say(this.halting, game?.stopped ? "Ask again" : "Stop");
-    this.thinking.hidden = !thinks || game.stopped;
-    if (this.thinking.hidden) return this.thinking.replaceChildren();
+    this.thinking.hidden = !thinks;
+    if (!thinks) return this.thinking.replaceChildren();
     if (!this.thinking.firstChild) {
       this.thinking.append(
-        h("p", { class: "who" }),
+        h("div", { class: "row" }, h("p", { class: "who" }), this.halting),
         h("p", { class: "problem" }),
         h("pre", { class: "stream reasoning", tabindex: 0 }),
         h("pre", { class: "stream text", tabindex: 0, "aria-live": "off" }),
       );
     }
-    const [who, trouble, reasoning, text] = this.thinking.children;
+    const [head, trouble, reasoning, text] = this.thinking.children;
+    const who = head.firstChild;
+    text.classList.toggle("still", game.stopped);
     const retry = said && said.attempt > 1 ? `, reply ${said.attempt}` : "";
     say(who, `${game.ply + 1} · ${game.to_move}${retry}`);
     say(trouble, said?.trouble ? `${said.trouble} Asking again.` : "");
@@ -388,7 +396,7 @@ class Setup {
     for (const { select } of Object.values(this.seat)) {
       select.replaceChildren(
         h("option", { value: "human:" }, "Person"),
-        models.length > 0 &&
+        ...[models].filter((list) => list.length).map(() =>
           h(
             "optgroup",
             { label: "Models" },
@@ -396,6 +404,7 @@ class Setup {
               h("option", { value: `model:${name}`, disabled: !playable }, playable ? name : `${name} (operator only)`),
             ),
           ),
+        ),
         h(
           "optgroup",
           { label: "Engines" },
@@ -433,6 +442,7 @@ class Setup {
       const [name, spec] = extra.children;
       name.hidden = select.value !== "human:";
       spec.hidden = select.value !== OTHER;
+      spec.querySelector("input").required = !spec.hidden;
     }
     const chosen = new Set(Object.values(this.seat).map(({ select }) => select.value));
     this.onchange(this.models.filter(({ name }) => chosen.has(`model:${name}`)));
