@@ -131,6 +131,8 @@ class Game:
     opener: Mark = Mark.X
     seed: int = 0
     turns: list[Turn] = field(default_factory=list)
+    rollout: int = 0
+    """Which repetition of its cell this is: the engines' draws stay, a model's sampling changes."""
     board: Board = field(init=False)
     outcome: Outcome | None = field(default=None, init=False)
     termination: Termination | None = field(default=None, init=False)
@@ -157,6 +159,11 @@ class Game:
     def moves(self) -> tuple[int, ...]:
         """The squares in the order in which they were taken."""
         return tuple(turn.square for turn in self.turns)
+
+    def attempts_of(self, mark: Mark) -> list[Attempt]:
+        """Every attempt of a seat, in order, those that led to no turn too."""
+        made = [attempt for turn in self.turns if turn.mark is mark for attempt in turn.attempts]
+        return made + list(self.unanswered) if self.to_move is mark else made
 
     def add(self, turn: Turn) -> None:
         """Take a turn.

@@ -9,6 +9,8 @@ from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
+_ROUNDING = 1e-12
+
 
 class Interval(NamedTuple):
     """A confidence interval."""
@@ -45,6 +47,97 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval | None:
     return Interval(_lower(successes, n, z), 1 - _lower(n - successes, n, z))
 
 
+class Sums(NamedTuple):
+    """Sums over values that come in clusters, as a database can add them up.
+
+    Games that share a seed are a cluster: the opponent's replies are the same. For shares a value
+    is 1 or 0.
+    """
+
+    clusters: int = 0
+    """How many there are."""
+    n: int = 0
+    """How many values."""
+    total: float = 0.0
+    squares: float = 0.0
+    """Of the values."""
+    sizes_squared: float = 0.0
+    """Of each cluster, the number of its values, squared."""
+    totals_squared: float = 0.0
+    """Of each cluster, the sum of its values, squared."""
+    products: float = 0.0
+    """Of each cluster, the number of its values times their sum."""
+    means: float = 0.0
+    """Of each cluster, the sum of its values, squared, by their number."""
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of all values."""
+        return self.total / self.n if self.n else None
+
+    @property
+    def deviation(self) -> float | None:
+        """The standard deviation of all values, as of a sample."""
+        if self.n < 2:
+            return None
+        return _root((self.squares - self.total**2 / self.n) / (self.n - 1))
+
+    @property
+    def within(self) -> float | None:
+        """The standard deviation within a cluster; None where no cluster has two values."""
+        squared = self._within_squared
+        return None if squared is None else _root(squared)
+
+    @property
+    def between(self) -> float | None:
+        """The standard deviation of what clusters have in common, beyond that within them.
+
+        The component of variance in the analysis of variance with one random factor, at least 0.
+        """
+        within = self._within_squared
+        if within is None or self.clusters < 2:
+            return None
+        degrees = self.clusters - 1
+        size = (self.n - self.sizes_squared / self.n) / degrees
+        return _root(((self.means - self.total**2 / self.n) / degrees - within) / size)
+
+    @property
+    def _within_squared(self) -> float | None:
+        degrees = self.n - self.clusters
+        return (self.squares - self.means) / degrees if degrees > 0 else None
+
+
+def clustered(sums: Sums, confidence: float = 0.95) -> Interval | None:
+    """The interval of a share whose trials come in clusters: Wilson's, over as many independent
+    trials as they are worth.
+
+    What they are worth is the number of trials by the design effect, which compares the variance
+    between clusters with that of independent trials; it is never more than the number of trials
+    nor less than that of clusters. With one trial a cluster this is `wilson`.
+
+    Source: L. Kish, "Survey sampling" (1965); for Wilson's interval over an effective sample size,
+    E. L. Korn and B. I. Graubard, Survey Methodology 24 (1998).
+
+    Args:
+        sums: of values that are 1 or 0.
+        confidence: the share of such intervals that hold the true value.
+
+    Returns:
+        Bounds with 0 <= low <= share <= high <= 1; None where there is no value.
+    """
+    if not sums.n:
+        return None
+    share = sums.total / sums.n
+    worth = float(sums.clusters)
+    if sums.clusters > 1 and 0 < share < 1:
+        spread = sums.totals_squared - 2 * share * sums.products + share**2 * sums.sizes_squared
+        variance = spread * sums.clusters / (sums.clusters - 1) / sums.n**2
+        worth = max(worth, share * (1 - share) / variance) if variance > 0 else sums.n
+    worth = min(worth, sums.n)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    return Interval(_lower(share * worth, worth, z), 1 - _lower((1 - share) * worth, worth, z))
+
+
 def newcombe(a: int, n_a: int, b: int, n_b: int, confidence: float = 0.95) -> Interval | None:
     """The interval of the difference a / n_a - b / n_b of two independent shares.
 
@@ -74,7 +167,12 @@ def newcombe(a: int, n_a: int, b: int, n_b: int, confidence: float = 0.95) -> In
     )
 
 
-def _lower(successes: int, n: int, z: float) -> float:
+def _root(squared: float) -> float:
+    """The square root; 0 where a difference of estimates is below it, or is what rounding left."""
+    return sqrt(squared) if squared > _ROUNDING else 0.0
+
+
+def _lower(successes: float, n: float, z: float) -> float:
     """The lower root of Wilson's quadratic, in counts."""
     spread = sqrt(successes * (n - successes) / n + z * z / 4)
     return (successes + z * z / 2 - z * spread) / (n + z * z)

@@ -91,7 +91,7 @@ class ModelPlayer:
                 self.entry.history,
                 self.entry.reasoning_history,
             ),
-            seed_of(game.seed, game.board.ply, len(attempts)),
+            seed_of(game.seed, game.board.ply, len(attempts), game.rollout),
             self._parameters,
             reasoning_field=_field_of([*earlier, *attempts]),
             on_delta=self._on_delta,
@@ -103,16 +103,20 @@ class ModelPlayer:
         return _record(completion, reading)
 
 
-def seed_of(game_seed: int, ply: int, attempt: int) -> int:
-    """The sampling seed of an attempt: stable, and another for each retry.
+def seed_of(game_seed: int, ply: int, attempt: int, rollout: int = 0) -> int:
+    """The sampling seed of an attempt: stable, and another for each retry and each rollout.
 
     Args:
         game_seed: the game's seed.
         ply: moves made so far.
         attempt: invalid replies in this turn so far.
+        rollout: which repetition of its cell the game is.
     """
+    start = mix(game_seed + 1)
+    if rollout:
+        start = mix(start + rollout)
     # Not 0, which some servers take to mean: draw one.
-    return mix(mix(mix(game_seed + 1) + ply) + attempt) >> (64 - _SEED_BITS) or 1
+    return mix(mix(start + ply) + attempt) >> (64 - _SEED_BITS) or 1
 
 
 def identity_of(entry: Entry, form: PromptFormat) -> Identity:

@@ -2,6 +2,7 @@
 
     columns <- tables <- players, prompts <- records, aggregates, filters <- listing <- games
     upgrade <- database                              standings, datasets
+    setups <- evaluations <- cells <- figures, conduct
 
 A `Database` is opened once a process; everything else is given one.
 """

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import func
+from sqlalchemy import insert as plain_insert
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.orm import Session
 
 from arena.board import Mark, Outcome
 from arena.game import NO_SEED, NO_TEMPERATURE, Attempt, Game, Termination, Verdict
 from storage.players import StoredPlayer
-from storage.tables import EntryRow, LineRow, Source, table_of
+from storage.tables import EntryRow, LineRow, SeatRow, Source, table_of
 
 _ENTRIES = table_of(EntryRow)
 _LINES = table_of(LineRow)
+_SEATS = table_of(SeatRow)
 _LINE_KEYS = ("x_id", "o_id", "rated", "opener", "moves")
 _ENTRY_KEYS = ("player_id", "opponent_id", "opening", "rated")
 _COUNTS = [c.name for c in _ENTRIES.c if c.name not in (*_ENTRY_KEYS, "last_at")]
+_SEAT_COUNTS = [c.name for c in _SEATS.c if c.name not in ("game", "mark", "requests")]
 
 Line = tuple[int, int, bool, str, str]
 """The key of a row of `lines`: X, O, rated, opener, moves."""
@@ -31,6 +34,7 @@ Counts = dict[str, int]
 class Landing(NamedTuple):
     """A finished game about to be counted."""
 
+    serial: int
     game: Game
     x: StoredPlayer
     o: StoredPlayer
@@ -53,6 +57,7 @@ def _add_to_entry() -> Any:
 # Built once: to build such a statement takes SQLAlchemy longer than to run it.
 _ADD_TO_LINE = _add_to_line()
 _ADD_TO_ENTRY = _add_to_entry()
+_ADD_SEAT = plain_insert(_SEATS)
 
 
 def land(session: Session, landings: Sequence[Landing], at: datetime) -> None:
@@ -64,7 +69,7 @@ def land(session: Session, landings: Sequence[Landing], at: datetime) -> None:
     counts: defaultdict[tuple[int, int, bool, bool], Counter[str]] = defaultdict(Counter)
     played = _count_lines(session, landings)
     for landing in landings:
-        game, x, o, source = landing
+        _, game, x, o, source = landing
         line = _line(landing)
         known = played[line] > 0
         if game.outcome is not Outcome.VOID:
@@ -75,11 +80,14 @@ def land(session: Session, landings: Sequence[Landing], at: datetime) -> None:
             counts[key].update(_counts(game, mark, known=known, repeat=repeat))
     if counts:
         _add(session, counts, at)
+    seats = [row for landing in landings for row in _seat_rows(landing)]
+    if seats:
+        session.execute(_ADD_SEAT, seats)
 
 
 def _is_deterministic(game: Game, mark: Mark, player: StoredPlayer) -> bool:
     """Whether the player would have answered each board of this game alike."""
-    greedy = not any(NO_TEMPERATURE in a.adaptations for a in attempts_of(game, mark))
+    greedy = not any(NO_TEMPERATURE in a.adaptations for a in game.attempts_of(mark))
     return player.identity.deterministic and greedy
 
 
@@ -89,7 +97,7 @@ def moves_text(game: Game) -> str:
 
 
 def _line(landing: Landing) -> Line:
-    game, x, o, source = landing
+    _, game, x, o, source = landing
     return (x.id, o.id, source is not Source.PLAY, game.opener.value, moves_text(game))
 
 
@@ -121,14 +129,8 @@ def _counts(game: Game, mark: Mark, *, known: bool, repeat: bool) -> Counts:
         "forfeits": lost and forfeit,
         "opponent_forfeits": won and forfeit,
         "distinct": not known,
-        **_spoken(attempts_of(game, mark)),
+        **_spoken(game.attempts_of(mark)),
     }
-
-
-def attempts_of(game: Game, mark: Mark) -> list[Attempt]:
-    """Every attempt of a seat, in order, those that led to no turn too."""
-    made = [attempt for turn in game.turns if turn.mark is mark for attempt in turn.attempts]
-    return made + list(game.unanswered) if game.to_move is mark else made
 
 
 def _spoken(attempts: Sequence[Attempt]) -> Counts:
@@ -139,10 +141,29 @@ def _spoken(attempts: Sequence[Attempt]) -> Counts:
         "exact": sum(a.exact for a in attempts),
         "prompt_tokens": sum(a.prompt_tokens or 0 for a in attempts),
         "completion_tokens": sum(a.completion_tokens or 0 for a in attempts),
-        "milliseconds": sum(int(a.seconds * 1000 + 0.5) for a in attempts),
+        "milliseconds": sum(_milliseconds(a.seconds) for a in attempts),
         "default_temperature": sum(NO_TEMPERATURE in a.adaptations for a in attempts),
         "unseeded": sum(NO_SEED in a.adaptations for a in attempts),
     }
+
+
+def _seat_rows(landing: Landing) -> Iterator[dict[str, Any]]:
+    """What each player that made requests said in a game, void or not."""
+    game = landing.game
+    for mark in Mark:
+        attempts = game.attempts_of(mark)
+        failed = game.failed if game.to_move is mark else ()
+        if not attempts and not failed:
+            continue
+        counts = _spoken(attempts)
+        row = {name: int(counts[name]) for name in _SEAT_COUNTS}
+        row["milliseconds"] += sum(_milliseconds(request.seconds) for request in failed)
+        requests = sum(len(attempt.requests) for attempt in attempts) + len(failed)
+        yield {"game": landing.serial, "mark": mark, "requests": requests, **row}
+
+
+def _milliseconds(seconds: float) -> int:
+    return int(seconds * 1000 + 0.5)
 
 
 def _add(

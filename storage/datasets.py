@@ -28,7 +28,6 @@ from arena.errors import NotFoundError
 from arena.game import Attempt, Message, Request, Verdict
 from arena.players import Kind
 from storage import records
-from storage.aggregates import attempts_of
 from storage.columns import canonical_json
 from storage.database import Database
 from storage.filters import GameFilter, Result, select_games
@@ -105,7 +104,7 @@ def _stream(
 
 def _messages_rows(stored: StoredGame, seats: Sequence[Mark]) -> Iterator[dict[str, Any]]:
     for mark in seats:
-        attempts = attempts_of(stored.game, mark)
+        attempts = stored.game.attempts_of(mark)
         if stored.player(mark).identity.kind is not Kind.MODEL or not attempts:
             continue
         if len(_pieces(attempts)) == 1:
@@ -164,7 +163,7 @@ def _chat(
         "result": _result(game.outcome, mark),
         "moves": list(game.moves),
         "seed": game.seed,
-        "rollout": stored.rollout,
+        "rollout": stored.game.rollout,
         "source": stored.source,
         "prompt_format": player.identity.prompt,
         "prompt_hash": player.identity.prompt_hash,
@@ -197,7 +196,7 @@ def _games_rows(stored: StoredGame, seats: Sequence[Mark]) -> Iterator[dict[str,
         "termination": game.termination,
         "moves": list(game.moves),
         "seed": game.seed,
-        "rollout": stored.rollout,
+        "rollout": stored.game.rollout,
         "source": stored.source,
         "created_at": _time(stored.created_at),
         "updated_at": _time(stored.updated_at),

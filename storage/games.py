@@ -39,7 +39,6 @@ class Recording(NamedTuple):
     game: Game
     x: Identity
     o: Identity
-    rollout: int = 0
 
 
 class Games:
@@ -69,7 +68,7 @@ class Games:
             The game's id, which cannot be guessed.
         """
         at = self._now()
-        row = _new_row(Game(opener, seed), Source.PLAY, 0, at) | {
+        row = _new_row(Game(opener, seed), Source.PLAY, at) | {
             f"{mark.lower()}_token_hash": _hash(token) for mark, token in tokens.items()
         }
         with self._db.write() as session:
@@ -129,9 +128,7 @@ class Games:
         seats = ((Mark.X, row.x_token_hash), (Mark.O, row.o_token_hash))
         return frozenset(m for m, kept in seats if hmac.compare_digest(given, kept or ""))
 
-    def record(
-        self, game: Game, x: Identity, o: Identity, source: Source, rollout: int = 0
-    ) -> str | None:
+    def record(self, game: Game, x: Identity, o: Identity, source: Source) -> str | None:
         """Store a finished game whole.
 
         Returns:
@@ -140,7 +137,7 @@ class Games:
         Raises:
             RulesError: the game is not over.
         """
-        return self.record_many([Recording(game, x, o, rollout)], source)[0]
+        return self.record_many([Recording(game, x, o)], source)[0]
 
     def record_many(self, recordings: Iterable[Recording], source: Source) -> list[str | None]:
         """Store many finished games, some hundreds in a transaction.
@@ -231,7 +228,7 @@ class Games:
 
 def _landing(session: Session, game: Game, row: Row[Any]) -> Landing:
     known = players.by_id(session, (row.x_id, row.o_id))
-    return Landing(game, known[row.x_id], known[row.o_id], Source(row.source))
+    return Landing(row.serial, game, known[row.x_id], known[row.o_id], Source(row.source))
 
 
 def _record(
@@ -243,18 +240,18 @@ def _record(
     landings: list[Landing] = []
     # Few players play many games: each is looked up once a chunk, by the object that names it.
     known: dict[int, StoredPlayer] = {}
-    for game, x, o, rollout in chunk:
+    for game, x, o in chunk:
         for who in (x, o):
             if id(who) not in known:
                 known[id(who)] = players.ensure(session, who)
         seats = known[id(x)], known[id(o)]
-        row = _new_row(game, source, rollout, at)
+        row = _new_row(game, source, at)
         row |= {"x_id": seats[0].id, "o_id": seats[1].id}
         serial = session.execute(_INSERT_IF_NEW, row).scalar_one_or_none()
         ids.append(None if serial is None else row["id"])
         if serial is not None:
             details.add(serial, game)
-            landings.append(Landing(game, *seats, source))
+            landings.append(Landing(serial, game, *seats, source))
     details.insert(session)
     land(session, landings, at)
     return ids
@@ -269,18 +266,18 @@ def _abandon(session: Session, games: Iterable[StoredGame], at: datetime) -> int
             game.end(Termination.ABANDONED)
             this = GAMES.c.serial == stored.serial
             session.execute(update(GAMES).where(this).values(_state(game, at)))
-            landings.append(Landing(game, stored.x, stored.o, stored.source))
+            landings.append(Landing(stored.serial, game, stored.x, stored.o, stored.source))
     land(session, landings, at)
     return len(landings)
 
 
-def _new_row(game: Game, source: Source, rollout: int, at: datetime) -> dict[str, Any]:
+def _new_row(game: Game, source: Source, at: datetime) -> dict[str, Any]:
     return {
         "id": secrets.token_urlsafe(9),
         "opener": game.opener,
         "seed": game.seed,
         "source": source,
-        "rollout": rollout,
+        "rollout": game.rollout,
         "created_at": at,
         **_state(game, at),
     }

@@ -71,6 +71,12 @@ def by_id(session: Session, ids: Iterable[int]) -> dict[int, StoredPlayer]:
     return {row.id: StoredPlayer(row.id, _identity(row)) for row in rows}
 
 
+def by_fingerprint(session: Session, fingerprints: Iterable[str]) -> dict[str, StoredPlayer]:
+    """The players with these fingerprints."""
+    rows = session.execute(select(_PLAYERS).where(_PLAYERS.c.fingerprint.in_(set(fingerprints))))
+    return {row.fingerprint: StoredPlayer(row.id, _identity(row)) for row in rows}
+
+
 def ids_of(session: Session, who: str | int) -> list[int]:
     """The numbers of the players with a name (there may be several), or that one number."""
     if isinstance(who, int):

@@ -36,7 +36,6 @@ class StoredGame:
     x: StoredPlayer
     o: StoredPlayer
     source: Source
-    rollout: int
     times: tuple[datetime | None, ...]
     """When each turn was taken; None where the game was stored whole."""
     created_at: datetime
@@ -156,7 +155,6 @@ def load(session: Session, serials: Sequence[int]) -> list[StoredGame]:
             x=known[row.x_id],
             o=known[row.o_id],
             source=Source(row.source),
-            rollout=row.rollout,
             times=tuple(turn.at for turn in turns[row.serial]),
             created_at=row.created_at,
             updated_at=row.updated_at,
@@ -190,7 +188,7 @@ def _game(
         made = tuple(calls[reply.ply, reply.number])
         before[reply.mark] = attempt = _attempt(reply, before.get(reply.mark), made)
         replies[reply.ply].append(attempt)
-    game = Game(Mark(row.opener), row.seed)
+    game = Game(Mark(row.opener), row.seed, rollout=row.rollout)
     for turn in turns:
         game.add(Turn(Mark(turn.mark), turn.square, tuple(replies[turn.ply])))
     if row.outcome is not None and game.outcome is None:

@@ -5,7 +5,9 @@
                     ─< requests      the calls that led to them, or to nothing
     players ─< lines                 every different game of two players, counted
     cards                            what `arena doctor` found of a model
+                ─< seats         what a player's replies in a game come to, counted as it lands
     players ─< entries               what the leaderboard shows, maintained as games land
+    evaluations                      what is planned, how it stands, what is wanted of it
 
 Times are whole milliseconds since 1970 in UTC. Within the database a game is known by its
 `serial`, a small number in the order of arrival that keeps the rows of a game together; outside
@@ -31,6 +33,8 @@ class Source(StrEnum):
     """In the browser: stored move by move, and never part of a rate."""
     STORE = "store"
     """By a command that was told to store it."""
+    EVALUATION = "evaluation"
+    """By an evaluation."""
 
 
 class Table(SQLModel):
@@ -74,6 +78,15 @@ class GameRow(Table, table=True):
             "rollout",
             unique=True,
             sqlite_where=text("source <> 'play' AND outcome <> 'void'"),
+        ),
+        Index(
+            "ix_games_void",
+            "x_id",
+            "o_id",
+            "opener",
+            "seed",
+            "rollout",
+            sqlite_where=text("source <> 'play' AND outcome = 'void'"),
         ),
     )
 
@@ -165,6 +178,27 @@ class RequestRow(Table, table=True):
     completion_tokens: int | None
 
 
+class SeatRow(Table, table=True):
+    """What a player's replies in one finished game come to; no row where it made no request."""
+
+    __tablename__ = "seats"
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    game: int = Field(foreign_key="games.serial", primary_key=True)
+    mark: str = Field(sa_type=Text, primary_key=True)
+    attempts: int
+    invalid_attempts: int
+    contains: int
+    exact: int
+    prompt_tokens: int
+    completion_tokens: int
+    milliseconds: int
+    """Of the attempts, each rounded, and of the requests that led to none."""
+    default_temperature: int
+    requests: int
+    """Failed ones too."""
+
+
 class LineRow(Table, table=True):
     """How often two players played one (opener, moves) to an end that counts."""
 
@@ -219,6 +253,32 @@ class EntryRow(Table, table=True):
     unseeded: int = Field(sa_column_kwargs={"server_default": "0"})
     """Attempts that were drawn without a seed."""
     last_at: datetime = Field(sa_type=Instant)
+
+
+class EvaluationRow(Table, table=True):
+    """A named plan, and the process that plays it. Its games are found by their cells."""
+
+    __tablename__ = "evaluations"
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(sa_type=LosslessText, unique=True)
+    settings: dict[str, Any] = Field(sa_type=Json)
+    state: str = Field(sa_type=Text)
+    message: str = Field(sa_type=LosslessText)
+    """Why it is in this state; empty where there is nothing to say."""
+    wanted: str = Field(sa_type=Text)
+    """What the process that plays is to do: run, pause or stop."""
+    live: dict[str, Any] = Field(sa_type=Json)
+    """What goes on, as that process last said."""
+    holder: int | None
+    """That process's number, for people."""
+    milliseconds: int
+    """How long it has been played, over all processes."""
+    created_at: datetime = Field(sa_type=Instant)
+    beat_at: datetime | None = Field(sa_type=Instant)
+    """The last sign of life of the process that plays."""
+    finished_at: datetime | None = Field(sa_type=Instant)
+    """When nothing was left to play; written last."""
 
 
 class CardRow(Table, table=True):

@@ -1,11 +1,14 @@
 """Intervals: the published figures, an independent implementation, and what must always hold."""
 
+import statistics
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from arena.statistics import Interval, newcombe, wilson
+from arena.statistics import Interval, Sums, clustered, newcombe, wilson
 
 confidences = st.floats(0.01, 0.9999)
 samples = st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -123,3 +126,83 @@ def test_a_sample_does_not_differ_from_itself(sample: tuple[int, int], confidenc
 def _known(interval: Interval | None) -> Interval:
     assert interval is not None
     return interval
+
+
+def sums(groups: Sequence[Sequence[float]]) -> Sums:
+    """What a database would add up over clusters of values."""
+    values = [value for group in groups for value in group]
+    return Sums(
+        clusters=len(groups),
+        n=len(values),
+        total=sum(values),
+        squares=sum(value**2 for value in values),
+        sizes_squared=sum(len(group) ** 2 for group in groups),
+        totals_squared=sum(sum(group) ** 2 for group in groups),
+        products=sum(len(group) * sum(group) for group in groups),
+        means=sum(sum(group) ** 2 / len(group) for group in groups),
+    )
+
+
+balanced = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(
+    lambda shape: st.lists(
+        st.lists(st.floats(-2, 2), min_size=shape[0], max_size=shape[0]),
+        min_size=shape[1],
+        max_size=shape[1],
+    )
+)
+trials = st.lists(st.lists(st.sampled_from((0, 1)), min_size=1, max_size=5), min_size=1)
+
+
+@given(balanced)
+def test_spread_within_and_between_clusters(groups: list[list[float]]) -> None:
+    """In clusters of one size: what they have in common is what their means vary too much by."""
+    found = sums(groups)
+    values = [value for group in groups for value in group]
+    within = statistics.mean(statistics.variance(group) for group in groups)
+    means = statistics.variance([statistics.mean(group) for group in groups])
+    between = max(0.0, means - within / len(groups[0]))
+    assert found.mean == pytest.approx(statistics.mean(values), abs=1e-9)
+    # Squares, because a root makes much of what rounding leaves of nothing.
+    assert [found.deviation**2, found.within**2, found.between**2] == pytest.approx(  # type: ignore[operator]
+        [statistics.variance(values), within, between], abs=1e-9
+    )
+
+
+def test_spread_that_cannot_be_told() -> None:
+    assert (Sums().mean, Sums().deviation, Sums().within, Sums().between) == (None,) * 4
+    alone = sums([[1], [0], [1]])
+    assert (alone.within, alone.between) == (None, None)
+    assert alone.deviation == pytest.approx(statistics.stdev([1, 0, 1]))
+    assert sums([[1, 0]]).between is None
+    assert sums([[1, 0]]).within == pytest.approx(statistics.stdev([1, 0]))
+
+
+@given(st.lists(st.sampled_from((0, 1)), min_size=1), confidences)
+def test_one_trial_a_cluster_is_wilson(values: list[int], confidence: float) -> None:
+    found = clustered(sums([[value] for value in values]), confidence)
+    assert found == pytest.approx(wilson(sum(values), len(values), confidence))
+
+
+@given(st.lists(st.sampled_from((0, 1)), min_size=1), st.integers(1, 5))
+def test_trials_that_are_all_alike_count_once_a_cluster(values: list[int], size: int) -> None:
+    found = clustered(sums([[value] * size for value in values]))
+    assert found == pytest.approx(wilson(sum(values), len(values)))
+
+
+@given(trials, confidences)
+def test_clusters_are_worth_no_more_than_their_trials(
+    groups: list[list[int]], confidence: float
+) -> None:
+    found = clustered(sums(groups), confidence)
+    values = [value for group in groups for value in group]
+    narrowest = wilson(sum(values), len(values), confidence)
+    assert found is not None
+    assert narrowest is not None
+    share = sum(values) / len(values)
+    assert 0 <= found.low <= narrowest.low + 1e-12
+    assert narrowest.high - 1e-12 <= found.high <= 1
+    assert found.low - 1e-12 <= share <= found.high + 1e-12
+
+
+def test_of_no_clusters_nothing_is_known() -> None:
+    assert clustered(Sums()) is None

@@ -217,3 +217,15 @@ def test_seeds_are_pinned_and_differ():
     seeds = [seed_of(g, p, a) for g in range(40) for p in range(9) for a in range(8)]
     assert len(set(seeds)) == len(seeds)
     assert all(0 < seed < 2**31 for seed in seeds)
+    rollouts = {
+        seed_of(g, p, a, r) for g in range(9) for p in range(9) for a in (0, 1) for r in range(9)
+    }
+    assert len(rollouts) == 9 * 9 * 2 * 9
+
+
+async def test_a_rollout_is_another_sample_of_the_same_cell(serve, seat):
+    server = serve(move(4))
+    for rollout in (0, 1, 0):
+        await seat(server).decide(Game(seed=3, rollout=rollout))
+    seeds = [request.body["seed"] for request in server.requests]
+    assert seeds == [seed_of(3, 0, 0), seed_of(3, 0, 0, 1), seed_of(3, 0, 0)]

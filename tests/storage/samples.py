@@ -23,9 +23,9 @@ REPLIER_WINS = (0, 3, 1, 4, 8, 5)
 DRAW = (0, 1, 2, 4, 3, 5, 7, 6, 8)
 
 
-def game_of(moves, opener=Mark.X, seed=0, attempts=None):
+def game_of(moves, opener=Mark.X, seed=0, attempts=None, rollout=0):
     """A game of these squares; `attempts` by ply."""
-    game = Game(opener, seed)
+    game = Game(opener, seed, rollout=rollout)
     for ply, square in enumerate(moves):
         game.add(Turn(game.to_move, square, (attempts or {}).get(ply, ())))
     return game
@@ -112,9 +112,10 @@ def attempts(draw, before=None, verdict=None):
 
 
 @st.composite
-def played(draw, models=(Mark.X, Mark.O), finished=True):
+def played(draw, models=(Mark.X, Mark.O), finished=True, rollouts=1):
     """A game in which these marks are models'; where `finished`, ended in one of all the ways."""
-    game = Game(draw(st.sampled_from(Mark)), draw(st.integers(0, 3)))
+    opener, seed = draw(st.sampled_from(Mark)), draw(st.integers(0, 3))
+    game = Game(opener, seed, rollout=draw(st.integers(0, rollouts - 1)))
     before = dict.fromkeys(Mark)
 
     def replies(*verdicts):

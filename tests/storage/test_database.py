@@ -12,14 +12,26 @@ from filelock import FileLock
 from sqlalchemy import URL, create_engine, text
 
 import storage
+from arena.board import Mark
 from arena.errors import StorageError
+from arena.game import Request, Termination, Verdict
 from storage import Database, upgrade
 from storage.migrations import HEAD
 from storage.tables import Table
-from tests.storage.samples import FIRST, OPENER_WINS, RANDOM, game_of
+from tests.storage.samples import (
+    FIRST,
+    GREEDY,
+    MODEL,
+    OPENER_WINS,
+    RANDOM,
+    attempt,
+    chat,
+    game_of,
+)
 
 HISTORY = ScriptDirectory(str(Path(storage.__file__).parent / "migrations"))
 A_PLAYER = text("INSERT INTO players VALUES (1, 'human', '', '', 0, '', '', '{}', 0, '')")
+VOID = [termination for termination in Termination if termination.is_void]
 REVISIONS = [step.revision for step in HISTORY.walk_revisions()][::-1]
 
 
@@ -67,6 +79,34 @@ def test_an_upgrade_keeps_what_was_there(tmp_path, games, db, clock):
     db.close()
     again = Database.open(db.path)
     assert storage.Games(again, clock).load(id).game.moves == OPENER_WINS
+    again.close()
+
+
+def test_what_replies_came_to_is_counted_for_earlier_games_too(games, db):
+    """As they would have been counted when they landed."""
+    call = Request(200, 0.5, {})
+    for seed, termination in enumerate((None, *VOID, Termination.FORFEIT_INVALID)):
+        said = attempt(
+            chat("s", "u"), "9", Verdict.MALFORMED, seconds=0.0625, requests=(call, call)
+        )
+        more = attempt(chat("s", "u"), "4", prompt_tokens=3, adaptations=("no_temperature",))
+        moves = OPENER_WINS if termination is None else OPENER_WINS[: 2 + seed % 2]
+        game = game_of(moves, Mark(("X", "O")[seed % 2]), seed, {0: (said, more), 1: (more,)})
+        if termination is not None:
+            loser = None if termination.is_void else game.to_move
+            game.end(termination, loser, attempts=[said], requests=[call])
+        games.record(game, MODEL, GREEDY, storage.Source.STORE)
+    games.create(MODEL, RANDOM, Mark.X, 0, {})
+    counted = text("SELECT * FROM seats ORDER BY game, mark")
+    with db.write() as session:
+        before = session.execute(counted).all()
+        for step in ("TABLE seats", "TABLE evaluations", "INDEX ix_games_void"):
+            session.execute(text(f"DROP {step}"))
+        session.execute(text("UPDATE alembic_version SET version_num = '0002'"))
+    again = Database.open(db.path)
+    with again.read() as session:
+        assert session.execute(counted).all() == before
+    assert len(before) == 10
     again.close()
 
 

@@ -186,7 +186,7 @@ def test_a_cell_is_recorded_once(games):
     assert games.load(id).game == game
     assert games.load(id).times == (None,) * 5
     others = (
-        (game, FIRST, RANDOM, STORE, 1),
+        (game_of(OPENER_WINS, seed=3, rollout=1), FIRST, RANDOM, STORE),
         (game, RANDOM, FIRST, STORE),
         (game_of(OPENER_WINS, Mark.O, 3), FIRST, RANDOM, STORE),
         (game_of(OPENER_WINS, seed=4), FIRST, RANDOM, STORE),

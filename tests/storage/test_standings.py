@@ -64,7 +64,7 @@ def test_both_seats_are_counted(games, db):
 
 def test_a_deterministic_pair_counts_each_line_once(games, db):
     for rollout in range(3):
-        games.record(game_of(OPENER_WINS), FIRST, LAST, STORE, rollout)
+        games.record(game_of(OPENER_WINS, rollout=rollout), FIRST, LAST, STORE)
     games.record_many(
         [Recording(game_of(OPENER_WINS_TOO, seed=seed), FIRST, LAST) for seed in (5, 6)], STORE
     )
@@ -156,11 +156,10 @@ def test_a_greedy_model_at_the_servers_own_temperature_is_not_greedy(games, db):
 
 
 landings = st.tuples(
-    played(),
+    played(rollouts=2),
     st.sampled_from(PLAYERS),
     st.sampled_from(PLAYERS),
-    st.sampled_from((STORE, STORE, Source.PLAY)),
-    st.integers(0, 1),
+    st.sampled_from((STORE, Source.EVALUATION, Source.PLAY)),
 )
 
 
@@ -172,10 +171,10 @@ def test_what_is_kept_is_what_is_counted_anew(batches):
         games = Games(db, Clock())
         stored = 0
         for batch in batches:
-            for game, x, o, source, rollout in batch[1:]:
-                stored += games.record(game, x, o, source, rollout) is not None
-            for game, x, o, _, rollout in batch[:1]:
-                again = [Recording(game, x, o, rollout)] * 2
+            for game, x, o, source in batch[1:]:
+                stored += games.record(game, x, o, source) is not None
+            for game, x, o, _ in batch[:1]:
+                again = [Recording(game, x, o)] * 2
                 stored += sum(id is not None for id in games.record_many(again, STORE))
         for rated in (True, False):
             assert matrix(db, rated=rated) == recompute(db, rated=rated)
