@@ -14,7 +14,7 @@ from tests.servers.answers import Json, Say
 from tests.servers.policy import PolicyModel
 from tests.servers.server import ModelServer
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def arena(folder: Path, *arguments: str, environment: dict[str, str] | None = None):

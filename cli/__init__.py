@@ -1,0 +1,89 @@
+"""The `arena` command. Each command is a thin function over the packages below it.
+
+Exit codes: 0 done, 1 failed, 2 wrong use. `--json` prints one JSON object and nothing else on
+standard output; progress and words for people go to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from arena.errors import ArenaError, NotFoundError, RulesError, SpecError
+from cli.context import Context, say
+from cli.evaluate import evaluate
+from cli.models import doctor, models_app, prompts
+from cli.play import play
+from cli.records import export, leaderboard
+from web.listen import listen
+from web.settings import Settings, load
+
+app = typer.Typer(
+    name="arena",
+    help="Play language-model checkpoints at tic-tac-toe, and measure them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (play, evaluate, leaderboard, export, doctor):
+    app.command()(command)
+app.add_typer(models_app, name="models")
+app.add_typer(prompts, name="prompt")
+
+
+@app.callback()
+def configure(
+    context: typer.Context,
+    database: Annotated[
+        Path | None,
+        typer.Option(help="The database file; else arena.db in the data folder."),
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="The data folder; else $ARENA_DATA_DIR or ./data.")
+    ] = None,
+) -> None:
+    """Read the options that every command has."""
+    context.obj = Context(load(os.environ, data_dir=data_dir, database=database))
+
+
+@app.command()
+def serve(
+    context: typer.Context,
+    host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="The port.")] = None,
+) -> None:
+    """Serve the web app."""
+    given: Settings = context.obj.settings
+    folders = {"data_dir": given.data_dir, "database": given.database}
+    settings = load(os.environ, **folders, host=host, port=port)
+    registry = context.obj.registry()
+    with listen(settings.host, settings.port) as listening:
+        # Gradio takes seconds to import: only this command pays for it.
+        from web.server import serve as run
+
+        run(settings, registry, listening)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command line.
+
+    Args:
+        arguments: without the program's name; those of the process by default.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        app(args=arguments)
+    except SystemExit as left:
+        return int(left.code or 0)
+    except (SpecError, RulesError, NotFoundError) as wrong:
+        say(str(wrong))
+        return 2
+    except ArenaError as failed:
+        say(str(failed))
+        return 1
+    return 0

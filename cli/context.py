@@ -1,0 +1,82 @@
+"""What all commands share: the global options, and how they speak."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress
+
+from arena.errors import StorageError
+from models.registry import Registry
+from storage.database import Database
+from web.settings import Settings
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+words = Console(stderr=True)
+"""Where progress goes, and all that is said to people beside the result."""
+_TABLE_WIDTH = 110
+
+
+@dataclass
+class Context:
+    """What the global options say; the database is opened by the commands that need it."""
+
+    settings: Settings
+
+    @contextmanager
+    def database(self, *, to_read: bool = False) -> Iterator[Database]:
+        """The database, open and migrated.
+
+        Raises:
+            StorageError: it cannot be opened; or it is only `to_read`, and there is none.
+        """
+        path = self.settings.database
+        if to_read and not path.exists():
+            raise StorageError(f"there is no database {path} yet: store games, or serve the arena")
+        database = Database.open(self.settings.database)
+        try:
+            yield database
+        finally:
+            database.close()
+
+    def registry(self) -> Registry:
+        """The models of `models.toml`, with the operator's own prompt formats."""
+        return Registry.load(self.settings.models_file)
+
+
+def now() -> datetime:
+    """The clock of what is stored."""
+    return datetime.now(UTC)
+
+
+def say(sentence: str) -> None:
+    """Tell the user something that is no result."""
+    words.print(f"arena: {escape(sentence)}", highlight=False, soft_wrap=True)
+
+
+def fail(sentence: str) -> NoReturn:
+    """End the command with exit code 1, and say why."""
+    say(sentence)
+    raise typer.Exit(1)
+
+
+def output() -> Console:
+    """Standard output, wide enough for a table whose names can be copied from it."""
+    console = Console()
+    console.width = max(console.width, _TABLE_WIDTH)
+    return console
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Callable[[], None]]:
+    """A progress bar on standard error, where that is a terminal; what it gives is one step."""
+    with Progress(console=words, transient=True, disable=not words.is_terminal) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda: bar.advance(task)
