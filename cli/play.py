@@ -20,7 +20,7 @@ from arena.errors import NotFoundError
 from arena.opponents import parse
 from arena.players import EnginePlayer, Player
 from arena.series import VOID_IN_A_ROW, Tally, play_series
-from cli.context import Json, fail, now, progress
+from cli.context import Json, fail, now, progress, say
 from models.completion import Fault
 from models.registry import Registry
 from storage.games import Games
@@ -105,6 +105,12 @@ def play(
         for name, figure in figures.items():
             table.add_row(name.replace("_", " "), f"{figure:,}")
         Console().print(table)
+    void = tally.outcomes[Outcome.VOID]
+    if faults and not problem:
+        told = f"{void} of {tally.games} games are void: {faults[-1].message}"
+        if void == tally.games:
+            fail(told)
+        say(told)
     if problem:
         fail(f"stopped after {tally.games} of {games} games: {problem}")
 

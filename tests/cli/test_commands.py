@@ -176,6 +176,24 @@ def test_a_failing_endpoint_makes_void_games_and_stops_the_series(tmp_path: Path
     assert "internal error" in done.stderr
 
 
+def test_a_few_void_games_are_explained_once(tmp_path: Path):
+    refused = Json(500, {"error": {"message": "internal error"}})
+    with ModelServer([refused] * 2 + [Say("<think>x</think><move>4</move>")]) as server:
+        write_model(tmp_path, server.base_url, max_tries=1)
+        done = arena(tmp_path, "play", "ckpt", "random", "--games", "3", "--json")
+    assert json.loads(done.stdout)["void"] == 2
+    assert done.returncode == 0
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "internal error" in done.stderr
+
+
+def test_nothing_but_void_games_is_a_failure(tmp_path: Path):
+    write_model(tmp_path, "http://127.0.0.1:9/v1", max_tries=1)
+    done = arena(tmp_path, "play", "ckpt", "random", "--games", "2", "--json")
+    assert (done.returncode, json.loads(done.stdout)["void"]) == (1, 2)
+    assert "the connection was refused" in done.stderr
+
+
 def test_models_are_listed_without_their_keys(tmp_path: Path):
     write_model(tmp_path, "http://localhost:1/v1", api_key_env="CKPT_KEY")
     done = arena(tmp_path, "models", "--json", environment={"CKPT_KEY": "sk-canary"})
