@@ -160,6 +160,8 @@ class Endpoint:
             chat = self._learnt.messages(call.messages)
             answer, seconds = await self._send(call, sent, chat, carried)
             if faults.is_completion(answer):
+                if carried.values:
+                    answer = answer._replace(data=carried.hide(answer.data))
                 call.add(request_of(answer, seconds, sent))
                 seconds = self._clock() - begun
                 return completion_of(answer, sent, chat, seconds, call.requests, in_force)
@@ -202,7 +204,7 @@ class Endpoint:
         }
         transport = await self._connected()
         begun = self._clock()
-        answer = await transport.post(body, carried.headers, call.on_delta)
+        answer = await transport.post(body, carried.headers, _hiding(call.on_delta, carried))
         return answer, self._clock() - begun
 
     def _adapt(
@@ -293,6 +295,13 @@ class _Call:
 
 def _redacted(answer: Answer, carried: Secrets) -> Answer:
     return answer._replace(data=carried.redact_json(answer.data), text=carried.redact(answer.text))
+
+
+def _hiding(on_delta: OnDelta | None, carried: Secrets) -> OnDelta | None:
+    """Tells the same, without any secret that the server echoes in one piece."""
+    if on_delta is None or not carried.values:
+        return on_delta
+    return lambda kind, text: on_delta(kind, carried.hide(text))
 
 
 def _in_json(message: Message, reasoning_field: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ STEP = "{step}"
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _LIKE_A_KEY = re.compile(r"(?=.*[a-z])(?=.*[0-9]).{20,}")
+_SECRET = re.compile(r"(^|_|-)(key|apikey|secret|password|authorization|bearer)$", re.IGNORECASE)
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _RESERVED = frozenset({"human", "person", "engine", "model", "random", "minimax"})
 _WITH_STEPS = ("name", "model", "base_url", "gguf")
@@ -148,6 +149,11 @@ class Entry(BaseModel):
                 raise ValueError(f"must not hold {key!r}: the arena sets it")
             if key in Sampling.model_fields:
                 raise ValueError(f"must not hold {key!r}: it belongs under sampling")
+            if _SECRET.search(key):
+                raise ValueError(
+                    f"must not hold {key!r}: it is stored with the games, so a key never stands "
+                    "there; api_key_env or headers_env name the variable that holds it"
+                )
         try:
             json.dumps(value, allow_nan=False)
         except (TypeError, ValueError):

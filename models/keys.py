@@ -9,7 +9,7 @@ import html
 import json
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 NO_KEY = "none"
@@ -38,6 +38,18 @@ class Secrets(NamedTuple):
             for form in {value, html.escape(value), quote(value), json.dumps(value)[1:-1]}:
                 text = text.replace(form, _HIDDEN)
         return _BEARER.sub(rf"\1{_HIDDEN}", text)
+
+    def hide(self, data: Any) -> Any:
+        """A reply's parsed JSON without any of the values. Other text stays as it came."""
+        if isinstance(data, str):
+            for value in self.values:
+                data = data.replace(value, _HIDDEN)
+            return data
+        if isinstance(data, list):
+            return [self.hide(each) for each in data]
+        if isinstance(data, dict):
+            return {key: self.hide(each) for key, each in data.items()}
+        return data
 
     def redact_json(self, data: object) -> object:
         """Parsed JSON without any of the values; None where it is too deep to look through."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
 
 from arena.board import Mark, mix
 from arena.game import Attempt, Game, Termination, Verdict
 from arena.players import Decision, Identity, Kind
 from models.completion import Completion, Fault, OnDelta, OnRequest
+from models.digest import digest_of
 from models.endpoint import Endpoint
 from models.entries import Entry
 from models.formats import PromptFormat
@@ -135,9 +138,19 @@ def identity_of(entry: Entry, form: PromptFormat) -> Identity:
             "max_replies": entry.max_replies,
             "sampling": entry.sampling.parameters(),
             "extra_body": entry.extra_body,
+            **_file(entry),
         },
         deterministic=entry.sampling.temperature == 0,
     )
+
+
+def _file(entry: Entry) -> dict[str, str | None]:
+    """What tells a model's file from another of its name; None where it cannot be read."""
+    if entry.gguf is None:
+        return {}
+    with suppress(OSError):
+        return {"file": digest_of(Path(entry.gguf))}
+    return {"file": None}
 
 
 def _record(completion: Completion, reading: Reading) -> Attempt:

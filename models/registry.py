@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from pydantic import ValidationError
 from arena.errors import ConfigError, NotFoundError
 from models.completion import OnDelta, OnRequest
 from models.config import nearest, problems, read_toml, tables_of
+from models.digest import digest_of
 from models.endpoint import Endpoint, Patience
 from models.entries import Entry
 from models.formats import PromptFormat
@@ -21,8 +21,6 @@ from models.player import ModelPlayer, OnAttempt, OnFault
 
 FORMATS_FILE = "formats.toml"
 MakeEndpoint = Callable[..., Endpoint]
-
-_ENDS_READ = 1 << 20
 
 
 class Registry:
@@ -101,18 +99,11 @@ class Registry:
             ConfigError: it cannot be read.
         """
         try:
-            with path.open("rb") as file:
-                # Enough: training changes every weight, and the whole may be gigabytes.
-                size = file.seek(0, 2)
-                file.seek(0)
-                ends = file.read(_ENDS_READ)
-                file.seek(max(0, size - _ENDS_READ))
-                ends += file.read(_ENDS_READ)
+            digest = digest_of(path)[:8]
         except FileNotFoundError:
             raise NotFoundError(f"there is no file {str(path)!r}") from None
         except OSError as error:
             raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-        digest = hashlib.sha256(ends + str(size).encode()).hexdigest()[:8]
         table = {"name": f"{path.name[:60]} {digest}", "gguf": str(path.absolute())}
         entry = _entry(path, 1, table, self.formats)
         if entry.name not in self._by_name:

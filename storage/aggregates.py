@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from arena.board import Mark, Outcome
 from arena.game import NO_SEED, NO_TEMPERATURE, Attempt, Game, Termination, Verdict
-from storage.players import StoredPlayer
+from storage.players import StoredPlayer, always_alike
 from storage.tables import EntryRow, LineRow, SeatRow, Source, table_of
 
 _ENTRIES = table_of(EntryRow)
@@ -63,7 +63,7 @@ _ADD_SEAT = plain_insert(_SEATS)
 def land(session: Session, landings: Sequence[Landing], at: datetime) -> None:
     """Count finished games, in the order in which they landed.
 
-    Where both players are deterministic, a game whose line is known is a repeat and nothing else:
+    Where both players always answer alike, a game whose line is known is a repeat and nothing else:
     the entry is its distinct games. Void games count as void alone.
     """
     counts: defaultdict[tuple[int, int, bool, bool], Counter[str]] = defaultdict(Counter)
@@ -74,7 +74,7 @@ def land(session: Session, landings: Sequence[Landing], at: datetime) -> None:
         known = played[line] > 0
         if game.outcome is not Outcome.VOID:
             played[line] += 1
-        repeat = known and _is_deterministic(game, Mark.X, x) and _is_deterministic(game, Mark.O, o)
+        repeat = known and always_alike(x) and always_alike(o)
         for mark, player, opponent in ((Mark.X, x, o), (Mark.O, o, x)):
             key = (player.id, opponent.id, mark is game.opener, source is not Source.PLAY)
             counts[key].update(_counts(game, mark, known=known, repeat=repeat))
@@ -83,12 +83,6 @@ def land(session: Session, landings: Sequence[Landing], at: datetime) -> None:
     seats = [row for landing in landings for row in _seat_rows(landing)]
     if seats:
         session.execute(_ADD_SEAT, seats)
-
-
-def _is_deterministic(game: Game, mark: Mark, player: StoredPlayer) -> bool:
-    """Whether the player would have answered each board of this game alike."""
-    greedy = not any(NO_TEMPERATURE in a.adaptations for a in game.attempts_of(mark))
-    return player.identity.deterministic and greedy
 
 
 def moves_text(game: Game) -> str:

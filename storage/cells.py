@@ -11,7 +11,7 @@ from arena.board import Mark, Outcome
 from arena.plan import Numbers
 from storage.database import Database
 from storage.evaluations import Evaluation
-from storage.players import StoredPlayer
+from storage.players import StoredPlayer, always_alike
 
 
 class Entry(NamedTuple):
@@ -26,7 +26,12 @@ class Entry(NamedTuple):
 
     @property
     def deterministic(self) -> bool:
-        """Whether both always answer a board alike, as far as their settings tell."""
+        """Whether both are certain to answer a board alike each time."""
+        return always_alike(self.player) and always_alike(self.opponent)
+
+    @property
+    def claims_it(self) -> bool:
+        """Whether both do as far as their settings tell: a greedy model's do."""
         return self.player.identity.deterministic and self.opponent.identity.deterministic
 
 

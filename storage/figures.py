@@ -88,7 +88,8 @@ class Figures:
     @property
     def is_exact(self) -> bool:
         """Whether the games are all that there can be, so that a rate has no interval."""
-        return self.entry.deterministic and not self.default_temperature
+        shown = self.entry.claims_it and self.distinct == 1 and not self.default_temperature
+        return self.entry.deterministic or shown
 
 
 def figures(

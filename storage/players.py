@@ -26,6 +26,15 @@ class StoredPlayer:
     identity: Identity
 
 
+def always_alike(player: StoredPlayer) -> bool:
+    """Whether the player is certain to answer a board alike each time.
+
+    Only of an engine is that certain. A greedy model's settings say so too, but servers that batch
+    requests do not keep it: its games are all counted, and what they show is what is said.
+    """
+    return player.identity.kind is Kind.ENGINE and player.identity.deterministic
+
+
 def fingerprint(identity: Identity) -> str:
     """What two identities share if and only if they are equal: SHA-256 of their canonical JSON."""
     text = canonical_json(

@@ -38,7 +38,7 @@ class Tally:
     context_exceeded: int = 0
     """Part of void: the player's own prompt did not fit."""
     repeats: int = 0
-    """Further games of a known line, where both players are deterministic."""
+    """Further games of a known line, where both players are engines that always answer alike."""
     distinct: int = 0
     attempts: int = 0
     invalid_attempts: int = 0
@@ -158,11 +158,8 @@ WITH landed AS (
     SELECT
         games.*,
         outcome = 'void' AS void,
-        x.deterministic AND o.deterministic AS exact_pair,
-        NOT EXISTS (
-            SELECT 1 FROM attempts
-            WHERE attempts.game = games.serial AND adaptations LIKE '%"no_temperature"%'
-        ) AS greedy,
+        x.deterministic AND x.kind = 'engine' AND o.deterministic AND o.kind = 'engine'
+            AS exact_pair,
         CASE length(moves) % 2 WHEN 0 THEN opener ELSE iif(opener = 'X', 'O', 'X') END AS to_move,
         row_number() OVER (
             PARTITION BY x_id, o_id, opener, moves, outcome = 'void'
@@ -199,8 +196,8 @@ judged AS (
         seats.*,
         seats.mark AS seats_mark,
         spoken.*,
-        NOT void AND exact_pair AND greedy AND nth > 1 AS repeated,
-        NOT void AND NOT (exact_pair AND greedy AND nth > 1) AS counts,
+        NOT void AND exact_pair AND nth > 1 AS repeated,
+        NOT void AND NOT (exact_pair AND nth > 1) AS counts,
         outcome = win AS won,
         outcome NOT IN (win, 'draw') AS lost,
         termination IN ('forfeit_invalid', 'forfeit_truncated') AS forfeit

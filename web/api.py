@@ -144,10 +144,12 @@ def create_api(
     return api
 
 
-def warm_up() -> None:
-    """Solve the game and build the engines that are offered."""
+def warm_up(registry: Registry) -> None:
+    """Solve the game, build the engines that are offered, and read the files of models."""
     for spec, _ in ENGINES:
         EnginePlayer(parse(spec))
+    for entry in registry.entries:
+        registry.player(entry.name)
 
 
 def safe_json(content: BaseModel | dict[str, Any], status: int = 200) -> Response:

@@ -15,7 +15,7 @@ from models.registry import Registry
 from web.channel import Channel, Thought
 from web.schemas import EngineSeat, HumanSeat, ModelSeat
 
-_IN_FLIGHT_SECONDS = 600
+_IN_FLIGHT_SECONDS = 180
 """A visitor's game in which nobody moved for this long leaves its place to others."""
 
 
@@ -48,7 +48,9 @@ class Seating:
         }
         self._in_flight[model] = running
         if len(running) >= entry.max_games:
-            raise BusyError(f"{model} plays {len(running)} games already: try again in a minute")
+            raise BusyError(
+                f"{model} plays as many games as it may at once: try again in a few minutes"
+            )
 
     def begin(self, game_id: str, models: Iterable[str]) -> None:
         """Count a visitor's new game with these models as in flight."""

@@ -46,7 +46,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001 - the signature asked for
         # The first game would wait for the solver's table and the engines' checks.
-        warm = asyncio.create_task(asyncio.to_thread(warm_up))
+        warm = asyncio.create_task(asyncio.to_thread(warm_up, registry))
         sweep = asyncio.create_task(live.sweep())
         await live.resume()
         ready()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import BaseModel, Field
 
@@ -87,12 +89,21 @@ class LeaderboardOut(BaseModel):
 
 def leaderboard_out(standings: Sequence[Standing], entries: Sequence[Entry]) -> LeaderboardOut:
     """The tables of `storage.standings` with rates and intervals."""
-    exact = _exact_rows(entries)
+    sides: defaultdict[tuple[int, str], list[tuple[Tally, bool]]] = defaultdict(list)
+    matrix = []
+    for entry in entries:
+        seats = {}
+        for seat, tally in (("opening", entry.opening), ("replying", entry.replying)):
+            exact = _is_exact(entry, tally)
+            seen = _once(tally) if exact else tally
+            sides[entry.player.id, seat].append((seen, exact))
+            seats[seat] = _side(seen, exact=exact)
+        matrix.append(EntryOut(player_id=entry.player.id, opponent_id=entry.opponent.id, **seats))
     rows = [
         RowOut(
             player=_ranked(each.player),
-            opening=_side(each.opening, exact=(each.player.id, "opening") in exact),
-            replying=_side(each.replying, exact=(each.player.id, "replying") in exact),
+            opening=_sum(sides[each.player.id, "opening"]),
+            replying=_sum(sides[each.player.id, "replying"]),
             people=_side(each.people),
         )
         for each in standings
@@ -100,37 +111,37 @@ def leaderboard_out(standings: Sequence[Standing], entries: Sequence[Entry]) -> 
     return LeaderboardOut(
         players=[row for row in rows if row.player.kind is not Kind.HUMAN],
         people=[row for row in rows if row.player.kind is Kind.HUMAN],
-        matrix=[
-            EntryOut(
-                player_id=entry.player.id,
-                opponent_id=entry.opponent.id,
-                opening=_side(entry.opening, exact=_is_exact(entry, entry.opening)),
-                replying=_side(entry.replying, exact=_is_exact(entry, entry.replying)),
-            )
-            for entry in entries
-        ],
+        matrix=matrix,
     )
-
-
-def _exact_rows(entries: Sequence[Entry]) -> set[tuple[int, str]]:
-    """The rows, as (player, seat), that sum up exact entries alone: they have no interval."""
-    exact: dict[tuple[int, str], bool] = {}
-    for entry in entries:
-        for seat, tally in (("opening", entry.opening), ("replying", entry.replying)):
-            if tally.games:
-                key = (entry.player.id, seat)
-                exact[key] = exact.get(key, True) and _is_exact(entry, tally)
-    return {key for key, all_exact in exact.items() if all_exact}
 
 
 def _is_exact(entry: Entry, tally: Tally) -> bool:
     """Whether an entry is all that can happen.
 
-    Two players that always answer alike play one line for each opener. More lines than that say
-    that a player which claims it (a greedy model) does not: then its games are a sample.
+    Two engines that always answer alike play one line for each opener. So do a greedy model and
+    such an engine, as far as the model's settings tell: more lines than one say that it does not,
+    and then its games are a sample.
     """
     alike = entry.player.identity.deterministic and entry.opponent.identity.deterministic
-    return alike and tally.games == tally.distinct <= 2
+    engines = {entry.player.identity.kind, entry.opponent.identity.kind} == {Kind.ENGINE}
+    one = tally.distinct == 1 and not tally.default_temperature
+    return alike and tally.games > 0 and (one or (engines and tally.games == tally.distinct))
+
+
+def _once(tally: Tally) -> Tally:
+    """An exact entry with each line counted once: repetitions are no evidence."""
+    if tally.games == tally.distinct:
+        return tally
+    fields = ("wins", "draws", "losses", "forfeits", "opponent_forfeits")
+    once = {name: min(1, getattr(tally, name)) for name in fields}
+    return replace(tally, **once, repeats=tally.repeats + tally.games - tally.distinct)
+
+
+def _sum(entries: Sequence[tuple[Tally, bool]]) -> SideOut:
+    """A row over all opponents; it has no interval where every entry that counts is exact."""
+    counted = [exact for tally, exact in entries if tally.games]
+    total = sum((tally for tally, _ in entries), Tally())
+    return _side(total, exact=bool(counted) and all(counted))
 
 
 def _side(tally: Tally, *, exact: bool = False) -> SideOut:

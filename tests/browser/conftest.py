@@ -100,7 +100,7 @@ def page(new_page: NewPage, model: ModelServer) -> Page:
 def records(arena: Arena, model_server: ModelServer) -> Arena:
     """The arena with some rated games, and one of a person's against a model."""
     for players in (("minimax:tie=corner", "random"), ("minimax:tie=corner", "minimax:tie=edge")):
-        command = ["cli.py", "--data-dir", str(arena.folder), "play", *players]
+        command = ["-m", "cli", "--data-dir", str(arena.folder), "play", *players]
         options = ["--games", "20", "--seed", "1", "--opener", "alternate", "--store"]
         subprocess.run([sys.executable, *command, *options], cwd=ROOT, check=True)
     model_server.answer = says("no", 0)

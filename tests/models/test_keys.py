@@ -9,6 +9,7 @@ import pytest
 
 from arena.game import Message
 from models.completion import Completion, Fault
+from models.entries import Entry
 from tests.servers import Json, Page, Reset, Say, payload
 
 CANARY = "sk-canary-9f8e7d6c5b4a&<'x\""
@@ -90,3 +91,26 @@ async def test_the_key_is_read_for_each_request(serve, connect):
     environ["KEY"] = "another"
     await endpoint.complete(CHAT, 7)
     assert server.requests[-1].headers["Authorization"] == "Bearer another"
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_key_in_a_reply_is_hidden_and_the_rest_is_as_it_came(serve, connect, streamed):
+    """A server that echoes what it got, in a reply: the key is found nowhere."""
+    key = "sk-canary-in-a-reply"
+    said = f"<think>bearer abc {key}</think><move>4</move>"
+    server = serve(Say(said, finish_reason=key))
+    endpoint = connect(server, api_key_env="KEY", environ={"KEY": key})
+    told: list[str] = []
+    on_delta = (lambda kind, text: told.append(text)) if streamed else None
+    completion = await endpoint.complete(
+        [Message("user", "?")], 1, {"max_tokens": 9}, on_delta=on_delta
+    )
+    assert key not in repr(completion)
+    assert completion.message["content"] == said.replace(key, "[hidden]")
+
+
+def test_a_key_has_no_place_in_extra_body():
+    for name in ("api_key", "Authorization", "x-secret", "password"):
+        with pytest.raises(ValueError, match="never stands"):
+            Entry(name="m", base_url="http://x/v1", model="m", extra_body={name: "sk-1"})
+    Entry(name="m", base_url="http://x/v1", model="m", extra_body={"max_token_key_len": 3})

@@ -8,7 +8,9 @@ import pytest
 
 from arena.board import Mark, Outcome
 from arena.game import Game, Request, Termination, Turn, Verdict
+from arena.opponents import parse
 from arena.plan import Plan
+from arena.players import EnginePlayer
 from arena.reward import Check, Weights, reward
 from arena.statistics import Sums
 from storage import GameFilter, Source
@@ -18,7 +20,17 @@ from storage.evaluations import Evaluations
 from storage.figures import Costs, figures
 from storage.setups import Setup
 from tests.storage.chatter import Chatter
-from tests.storage.samples import DRAW, FIRST, GREEDY, LAST, MODEL, OPENER_WINS, attempt, game_of
+from tests.storage.samples import (
+    DRAW,
+    FIRST,
+    GREEDY,
+    LAST,
+    MODEL,
+    OPENER_WINS,
+    REPLIER_WINS,
+    attempt,
+    game_of,
+)
 
 OPPONENTS = ("random", "minimax:epsilon=0.5")
 CHECKS = [(Check.CONTAINS, Weights()), (Check.EXACT, Weights(1, 0.25, -1, 0.5, 0.3))]
@@ -158,13 +170,14 @@ async def test_they_are_what_a_recount_gives(evaluations, games, rollouts, check
 
 def test_where_both_are_deterministic_a_line_counts_once(evaluations, games):
     plan = Plan((FIRST.name, LAST.name), games=5)
-    evaluation = evaluations.open("e", Setup((GREEDY,), plan))
+    other = EnginePlayer(parse("minimax:tie=edge")).identity
+    evaluation = evaluations.open("e", Setup((other,), plan))
     for seed in range(4):
-        games.record(game_of(OPENER_WINS, seed=seed), GREEDY, FIRST, Source.EVALUATION)
-        games.record(game_of(DRAW, seed=seed), GREEDY, LAST, Source.EVALUATION)
-    games.record(game_of(DRAW, seed=4), GREEDY, FIRST, Source.STORE)
+        games.record(game_of(OPENER_WINS, seed=seed), other, FIRST, Source.EVALUATION)
+        games.record(game_of(DRAW, seed=seed), other, LAST, Source.EVALUATION)
+    games.record(game_of(DRAW, seed=4), other, FIRST, Source.STORE)
     # The same line outside of the plan makes none of it a repeat.
-    games.record(game_of(DRAW, seed=9), GREEDY, LAST, Source.STORE)
+    games.record(game_of(DRAW, seed=9), other, LAST, Source.STORE)
     assert compare(games, evaluation, *CHECKS[0]) == 3
     opening, _, last, _ = figures(games._db, evaluation)
     assert (opening.wins, opening.draws, opening.repeats, opening.distinct) == (1, 1, 3, 2)
@@ -179,7 +192,18 @@ def test_a_server_that_takes_no_temperature_is_not_greedy(evaluations, games):
         games.record(game, GREEDY, FIRST, Source.EVALUATION)
     opening, replying = figures(games._db, evaluation)
     assert (opening.wins, opening.repeats, opening.default_temperature) == (3, 0, 3)
-    assert (opening.is_exact, replying.is_exact) == (False, True)
+    assert (opening.is_exact, replying.is_exact) == (False, False)
+
+
+def test_a_greedy_model_is_exact_for_as_long_as_it_is_greedy(evaluations, games):
+    evaluation = evaluations.open("e", Setup((GREEDY,), Plan((FIRST.name,), games=4)))
+    for seed in range(3):
+        games.record(game_of(OPENER_WINS, seed=seed), GREEDY, FIRST, Source.EVALUATION)
+    opening, _ = figures(games._db, evaluation)
+    assert (opening.wins, opening.repeats, opening.is_exact) == (3, 0, True)
+    games.record(game_of(REPLIER_WINS, seed=3), GREEDY, FIRST, Source.EVALUATION)
+    opening, _ = figures(games._db, evaluation)
+    assert (opening.wins, opening.losses, opening.is_exact) == (3, 1, False)
 
 
 def test_a_cell_that_was_void_and_is_not_any_more(evaluations, games):

@@ -98,7 +98,7 @@ export function ending(game, name) {
     case "context_exceeded":
       return "The chat no longer fits the model's context. The game counts for nobody.";
     case "provider_error":
-      return "The model could not be reached. The game counts for nobody.";
+      return "No reply came, through no fault of the model's. The game counts for nobody.";
     default:
       return "";
   }
