@@ -18,7 +18,7 @@ from rich.table import Table
 from arena.board import Mark, Outcome
 from arena.errors import NotFoundError
 from arena.opponents import parse
-from arena.players import EnginePlayer, Player
+from arena.players import EnginePlayer, Kind, Player
 from arena.series import VOID_IN_A_ROW, Tally, play_series
 from cli.context import Json, fail, now, progress, say
 from models.completion import Fault
@@ -105,6 +105,10 @@ def play(
         for name, figure in figures.items():
             table.add_row(name.replace("_", " "), f"{figure:,}")
         Console().print(table)
+    for player in (x_player, o_player):
+        if player.identity.kind is Kind.MODEL:
+            for change in registry.endpoint(player.identity.name).adaptations:
+                say(f"{player.identity.name}: {change.description}")
     void = tally.outcomes[Outcome.VOID]
     if faults and not problem:
         told = f"{void} of {tally.games} games are void: {faults[-1].message}"

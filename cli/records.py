@@ -31,15 +31,22 @@ def leaderboard(context: typer.Context, as_json: Json = False) -> None:
     table = Table(box=None, pad_edge=False)
     for column in ("Player", "Seat"):
         table.add_column(column, no_wrap=True)
-    for column in ("Not lost %", "95 %", "Games", "W", "D", "L", "Forfeits"):
+    for column in ("Not lost %", "95 %", "Games", "W", "D", "L", "Forfeits", "Void"):
         table.add_column(column, justify="right", no_wrap=True)
     for row in found.players:
         for seat, side in (("opening", row.opening), ("replying", row.replying)):
-            if side.not_lost is not None:
-                between = "exact" if side.interval is None else side.interval.percent()
-                counts = (side.games, side.wins, side.draws, side.losses, side.forfeits)
-                rate = f"{100 * side.not_lost:.1f}"
-                table.add_row(escape(row.player.name), seat, rate, between, *map(str, counts))
+            if not side.games + side.void:
+                continue
+            between = "exact" if side.interval is None else side.interval.percent()
+            rate = "–" if side.not_lost is None else f"{100 * side.not_lost:.1f}"
+            counts = (side.games, side.wins, side.draws, side.losses, side.forfeits, side.void)
+            shown = (rate, between if side.games else "–", *map(str, counts))
+            # What tells two players of one name apart.
+            detail = f" ({row.player.detail})" if row.player.detail else ""
+            name = row.player.name + detail
+            table.add_row(escape(name), seat, *shown)
+            for note in side.notes:
+                table.add_row(escape(f"  {note}"))
     output().print(table if table.row_count else "No rated games are stored yet.")
 
 

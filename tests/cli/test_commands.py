@@ -43,8 +43,14 @@ def numbers(folder: Path, *arguments: str) -> dict:
 
 def write_model(folder: Path, base_url: str, **more: object) -> None:
     entry = {"name": "ckpt", "base_url": base_url, "model": "m", **more}
-    lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in entry.items())
+    lines = "\n".join(f"{key} = {_toml(value)}" for key, value in entry.items())
     (folder / "models.toml").write_text(f"[[model]]\n{lines}\n")
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + "}"
+    return json.dumps(value)
 
 
 def test_perfect_players_never_lose_and_the_same_seed_gives_the_same_numbers(tmp_path: Path):
@@ -227,3 +233,27 @@ def test_a_reply_that_is_markup_for_the_terminal_is_shown_as_text(tmp_path: Path
         done = arena(tmp_path, "play", "[bold]ckpt", "random", "--games", "1", "--store")
         assert "[bold]ckpt v random" in done.stdout
         assert "[bold]ckpt" in arena(tmp_path, "leaderboard").stdout
+
+
+def test_what_a_server_forces_and_void_games_are_told(tmp_path: Path):
+    """A greedy run that the server refused must not look greedy."""
+    playing = PolicyModel()
+
+    def answer(body: dict) -> object:
+        if "temperature" in body:
+            return Json(
+                400, {"error": {"message": "Unsupported: temperature", "param": "temperature"}}
+            )
+        return playing(body)
+
+    with ModelServer(answer) as server:
+        write_model(tmp_path, server.base_url, sampling={"temperature": 0.0})
+        done = arena(tmp_path, "play", "ckpt", "random", "--games", "3", "--store", "--json")
+    assert "not greedy" in done.stderr
+    shown = arena(tmp_path, "leaderboard").stdout
+    assert "not greedy" in shown
+    assert "temperature 0" in shown
+    write_model(tmp_path, "http://127.0.0.1:9/v1", name="gone", max_tries=1)
+    arena(tmp_path, "play", "gone", "random", "--games", "2", "--store")
+    (line,) = (x for x in arena(tmp_path, "leaderboard").stdout.splitlines() if "gone" in x)
+    assert line.split()[-1] == "2"

@@ -85,7 +85,8 @@ const record3 = ({ wins, draws, losses }) => [wins, draws, losses].map(count).jo
 function record(side, player, opening) {
   if (side.games + side.void + side.repeats === 0) return Array(3).fill(null).map(number);
   const games = link(address("/games", { player: player.name, player_id: player.id, opening, rated: true }), count(side.games));
-  return [number(games), number(record3(side)), number(side.forfeits)];
+  const voids = side.void > 0 && h("small", {}, `${count(side.void)} void`);
+  return [h("td", { class: "number" }, games, voids), number(record3(side)), number(side.forfeits)];
 }
 
 function results(players) {
