@@ -7,10 +7,11 @@ import subprocess
 import sys
 from math import sqrt
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.servers.answers import Json, Say
+from tests.servers.answers import Answer, Json, Say
 from tests.servers.policy import PolicyModel
 from tests.servers.server import ModelServer
 
@@ -239,12 +240,10 @@ def test_what_a_server_forces_and_void_games_are_told(tmp_path: Path):
     """A greedy run that the server refused must not look greedy."""
     playing = PolicyModel()
 
-    def answer(body: dict) -> object:
-        if "temperature" in body:
-            return Json(
-                400, {"error": {"message": "Unsupported: temperature", "param": "temperature"}}
-            )
-        return playing(body)
+    refused = {"message": "Unsupported: temperature", "param": "temperature"}
+
+    def answer(body: dict[str, Any]) -> Answer:
+        return Json(400, {"error": refused}) if "temperature" in body else playing(body)
 
     with ModelServer(answer) as server:
         write_model(tmp_path, server.base_url, sampling={"temperature": 0.0})
