@@ -166,7 +166,8 @@ async def test_the_end_of_its_input_alone_ends_it(tiny):
         (b"GGUF", "cannot load the file"),
         (20, "cannot load the file"),
         (3_000, "cannot load the file"),
-        (40_000, "model is corrupted or incomplete"),
+        # Its own words may follow, where its log got as far before it ended.
+        (40_000, "cannot load the file"),
     ],
 )
 async def test_a_file_that_cannot_be_played_is_one_sentence(
