@@ -173,7 +173,11 @@ landings = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(
+    deadline=None,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(st.lists(st.lists(landings, max_size=4), max_size=4))
 def test_what_is_kept_is_what_is_counted_anew(batches):
     with TemporaryDirectory() as folder:
