@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
@@ -20,10 +21,13 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import aiohttp
-import httpx2
+import httpx
 import openai
 
 from models.completion import OnDelta
+
+# At level DEBUG it logs the headers of requests, and some of them are secrets.
+logging.getLogger("openai._base_client").setLevel(logging.INFO)
 
 _CONNECT_S = 10.0
 _LISTING_S = 10.0
@@ -33,8 +37,8 @@ _TEXTS = ("content", "reasoning", "reasoning_content", "refusal")
 _FAILURES = (
     openai.OpenAIError,
     aiohttp.ClientError,
-    httpx2.HTTPError,
-    httpx2.InvalidURL,
+    httpx.HTTPError,
+    httpx.InvalidURL,
     OSError,
     ValueError,
     RecursionError,
@@ -100,7 +104,7 @@ class Transport:
                     return await self._stream(body, headers, on_delta)
                 response = await self._client().post(
                     self._base_url + _PATH,
-                    cast_to=httpx2.Response,
+                    cast_to=httpx.Response,
                     body=dict(body),
                     options={"headers": dict(headers)},
                 )
@@ -123,7 +127,7 @@ class Transport:
         try:
             async with asyncio.timeout(timeout_s):
                 response = await self._client().get(
-                    base + path, cast_to=httpx2.Response, options={"headers": dict(headers)}
+                    base + path, cast_to=httpx.Response, options={"headers": dict(headers)}
                 )
                 return _answer(response)
         except openai.APIStatusError as error:
@@ -202,7 +206,7 @@ class Transport:
 @cache
 def _tls() -> ssl.SSLContext:
     """Shared, since reading the certificates takes longer than many a reply."""
-    return httpx2.create_ssl_context()
+    return httpx.create_ssl_context()
 
 
 class _Whole:
@@ -268,7 +272,7 @@ def _told(answer: Answer, on_delta: OnDelta | None) -> Answer:
     return answer
 
 
-def _answer(response: httpx2.Response) -> Answer:
+def _answer(response: httpx.Response) -> Answer:
     headers = {name.lower(): value for name, value in response.headers.items()}
     # A reply that is cut within a character is still a reply.
     text = response.content.decode("utf-8", "replace")
