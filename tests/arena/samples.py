@@ -5,9 +5,9 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from arena.board import Board, Mark, boards, start
+from arena.board import Board, Mark, Outcome, boards, start
 from arena.opponents import ALIASES, KEYS, Engine, Minimax, Policy, Random, parse
-from arena.solver import Value
+from arena.solver import Value, optimal
 
 OPEN = {opener: [b for b in boards(opener) if b.outcome is None] for opener in Mark}
 """The 4,520 positions of each opener that are not finished."""
@@ -61,3 +61,25 @@ def reach(opener: Mark, moves: list[int] | tuple[int, ...]) -> Board:
     for square in moves:
         board = board.after(square)
     return board
+
+
+TAUGHT_BY = "minimax:value=plain,tie=first,opening=center"
+
+
+def _learn(mark: Mark) -> dict[Board, int]:
+    """The book of one game, as `mark`, against the teacher: the first move that keeps the value."""
+    teacher = parse(TAUGHT_BY).policy
+    book: dict[Board, int] = {}
+    board = start()
+    while board.outcome is None:
+        if board.to_move is mark:
+            book[board] = square = optimal(board, Value.PLAIN)[0]
+        else:
+            square = teacher(board).index(1)
+        board = board.after(square)
+    assert board.outcome is Outcome.DRAW
+    return book
+
+
+BOOK = _learn(Mark.O) | _learn(Mark.X)
+"""Nine moves that draw with one opponent: the figures of a real failure."""

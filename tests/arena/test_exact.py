@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import pytest
 
-from arena.board import Board, Mark, Outcome, start
+from arena.board import Board, Mark
 from arena.exact import BEST_VALUE, MOST_WINS, Results, Score, best_response, results
 from arena.opponents import Engine, Policy, parse, symmetric_opponents
-from arena.solver import Value, optimal
-from tests.arena.samples import PERFECT
+from arena.solver import Value
+from tests.arena.samples import BOOK, PERFECT
 
 RANDOM = parse("random").policy
 DRAWN = Results(Fraction(0), Fraction(1), Fraction(0))
@@ -126,26 +126,6 @@ def test_policies_of_floats_are_welcome() -> None:
 
 
 # A player that has learnt one opponent by heart: the figures of a real failure.
-
-TAUGHT_BY = "minimax:value=plain,tie=first,opening=center"
-
-
-def _learn(mark: Mark) -> dict[Board, int]:
-    """The book of one game, as `mark`, against the teacher: the first move that keeps the value."""
-    teacher = parse(TAUGHT_BY).policy
-    book: dict[Board, int] = {}
-    board = start()
-    while board.outcome is None:
-        if board.to_move is mark:
-            book[board] = square = optimal(board, Value.PLAIN)[0]
-        else:
-            square = teacher(board).index(1)
-        board = board.after(square)
-    assert board.outcome is Outcome.DRAW
-    return book
-
-
-BOOK = _learn(Mark.O) | _learn(Mark.X)
 
 
 def _by_heart(board: Board) -> Policy:

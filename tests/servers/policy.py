@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from arena.board import Board, Mark, board_of
@@ -67,5 +67,20 @@ class PolicyModel:
             draw -= chance
         if self._chance.random() < self._invalid:
             return Say("<think>Hm.</think><move>9</move>")
-        square = self._engine.choose(self._board(body), self._salt)
+        square = self._choose(self._board(body))
         return Say(f"<think>I take {square}.</think><move>{square}</move>")
+
+    def _choose(self, board: Board) -> int:
+        return self._engine.choose(board, self._salt)
+
+
+class BookModel(PolicyModel):
+    """Knows some positions by heart, and moves at random in all others."""
+
+    def __init__(self, book: Mapping[Board, int], *, seed: int = 0) -> None:
+        super().__init__(seed=seed)
+        self._book = book
+
+    def _choose(self, board: Board) -> int:
+        known = self._book.get(board)
+        return self._chance.choice(board.free) if known is None else known
