@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from arena.statistics import Interval, Sums, clustered, newcombe, wilson
+from arena.statistics import (
+    Interval,
+    Sums,
+    clustered,
+    difference,
+    merged,
+    newcombe,
+    sums_of,
+    wilson,
+    wilson_of,
+)
 
 confidences = st.floats(0.01, 0.9999)
 samples = st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -206,3 +216,35 @@ def test_clusters_are_worth_no_more_than_their_trials(
 
 def test_of_no_clusters_nothing_is_known() -> None:
     assert clustered(Sums()) is None
+
+
+@given(trials, trials)
+def test_sums_of_clusters_given_as_counts(one: list[list[int]], other: list[list[int]]) -> None:
+    parts = [sums_of((len(group), sum(group)) for group in groups) for groups in (one, other)]
+    assert parts[0] == pytest.approx(sums(one))
+    assert merged(*parts) == pytest.approx(sums(one + other))
+    assert merged(*parts, Sums()) == merged(*parts)
+    assert merged() == sums_of([]) == sums_of([(0, 0)]) == Sums()
+
+
+@given(st.floats(0, 1), st.floats(0.5, 1e6), confidences)
+def test_wilson_of_what_is_not_whole(share: float, n: float, confidence: float) -> None:
+    found = wilson_of(share, n, confidence)
+    assert 0 <= found.low <= share + 1e-12
+    assert share - 1e-12 <= found.high <= 1
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        wilson_of(share, n, 1)
+
+
+@given(samples, samples, st.floats(-1, 1), st.floats(-1, 1))
+def test_the_more_two_shares_rise_together_the_less_is_left(
+    a: tuple[int, int], b: tuple[int, int], one: float, other: float
+) -> None:
+    around = _known(wilson(*a)), _known(wilson(*b))
+    p, q = a[0] / a[1], b[0] / b[1]
+    less, more = (difference(p, around[0], q, around[1], c) for c in sorted((one, other)))
+    assert -1 <= less.low <= more.low + 1e-12 <= p - q + 2e-12
+    assert p - q - 1e-12 <= more.high <= less.high + 1e-12 <= 1 + 1e-12
+    # Fully correlated: the ends are as far away as the two reach apart.
+    full = difference(p, around[0], q, around[1], 1)
+    assert p - q - full.low == pytest.approx(abs(p - around[0].low - around[1].high + q), abs=1e-7)
