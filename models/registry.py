@@ -20,6 +20,8 @@ from models.local import LocalServer, LocalServers, connector
 from models.player import ModelPlayer, OnAttempt, OnFault
 
 FORMATS_FILE = "formats.toml"
+LADDER = Path(__file__).with_name("ladder") / "models.toml"
+"""The checkpoints that the project trained itself."""
 MakeEndpoint = Callable[..., Endpoint]
 
 
@@ -51,6 +53,8 @@ class Registry:
         path: Path,
         formats_path: Path | None = None,
         make_endpoint: MakeEndpoint = Endpoint,
+        *,
+        shipped: Path | None = None,
     ) -> Registry:
         """Read a file with a table `[[model]]` for each model or family; a missing file has none.
 
@@ -58,21 +62,16 @@ class Registry:
             path: `models.toml`.
             formats_path: the user's own prompt formats; `formats.toml` beside it if not said.
             make_endpoint: builds an endpoint; called with `Endpoint`'s arguments.
+            shipped: a file of models that come with the arena, such as `LADDER`. Where the first
+                file has a model of the same name, that one counts.
 
         Raises:
             ConfigError: a file cannot be used; the message names file, entry, key and reason.
         """
         formats = load_formats(formats_path or path.with_name(FORMATS_FILE))
-        tables = tables_of(path, read_toml(path), "model") or []
-        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-            raise ConfigError(f"{path}: a model is a table with two brackets: [[model]]")
-        entries: dict[str, Entry] = {}
-        for number, table in enumerate(tables, 1):
-            for entry in _entry(path, number, table, formats).expand():
-                if entry.name in entries:
-                    raise ConfigError(f"{path}: two models are called {entry.name!r}")
-                entries[entry.name] = entry
-        return cls(tuple(entries.values()), formats, make_endpoint)
+        entries = _entries(path, formats)
+        ours = {} if shipped is None else _entries(shipped, formats)
+        return cls(tuple((entries | {**ours, **entries}).values()), formats, make_endpoint)
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
@@ -183,6 +182,19 @@ class Registry:
         for endpoint in self._endpoints.values():
             await endpoint.aclose()
         await self._servers.close()
+
+
+def _entries(path: Path, formats: Mapping[str, PromptFormat]) -> dict[str, Entry]:
+    tables = tables_of(path, read_toml(path), "model") or []
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise ConfigError(f"{path}: a model is a table with two brackets: [[model]]")
+    entries: dict[str, Entry] = {}
+    for number, table in enumerate(tables, 1):
+        for entry in _entry(path, number, table, formats).expand():
+            if entry.name in entries:
+                raise ConfigError(f"{path}: two models are called {entry.name!r}")
+            entries[entry.name] = entry
+    return entries
 
 
 def _entry(

@@ -1,0 +1,232 @@
+r"""Reinforcement learning from games: advantages relative to a group, and CISPO.
+
+Games of a group share opponent, seed, opener and forced moves; they differ in the policy's draws
+alone. A game's advantage is its reward minus the group's mean, the same for each token of each of
+its replies:
+
+    A_i = R_i - mean(R of the group)
+
+It is not divided by the group's deviation, which would make a group that differs in a rare detail
+weigh as much as one that differs in winning.
+
+The loss is CISPO's: the importance weight of each token is clipped, and no token is left out.
+
+    J = 1 / (sum_i |o_i|) * sum_i sum_t sg(min(r_it, clip)) * A_i * log pi(o_it | before)
+    r_it = pi(o_it | before) / pi_old(o_it | before)
+
+`sg` stops the gradient. As in the source, there is no lower bound on the weight. Both policies are
+taken at the temperature of the rollouts.
+
+Source: "MiniMax-M1: Scaling Test-Time Compute Efficiently with Lightning Attention", 2025,
+arXiv 2506.13585, section 3.1; group-relative advantages from DeepSeekMath, arXiv 2402.03300, and
+the mean alone from "Understanding R1-Zero-Like Training", arXiv 2503.20783.
+
+Replies that are equal, prompt and completion, have equal weights and gradients: they go through the
+network once, with the sum of their advantages.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from arena import reasons
+from arena.board import Board, Outcome, start
+from arena.game import Attempt, Verdict
+from arena.reward import Check, reward
+from models.reply import END_THINK, THINK
+from models.training.curves import Row
+from models.training.network import Network, padded
+from models.training.rollouts import Played, play
+from models.training.runs import OnStep, Run, run
+from models.training.sampling import Sample
+from models.training.settings import Rl, Worth
+from models.training.starts import of_groups, starts
+
+
+def train(stage: Rl, folder: Path, on_step: OnStep | None = None) -> Run:
+    """Train a stage by playing; `runs.run` says what is raised."""
+
+    def take_step(current: Run) -> Row:
+        drawn, generator = current.generators()
+        told = stage.rollout
+        begin = of_groups(starts(told, told.groups, drawn), told.group_size)
+        games = play(
+            current.network,
+            begin,
+            generator,
+            temperature=told.temperature,
+            max_tokens=told.max_tokens,
+            max_replies=told.max_replies,
+            prompt=told.prompt,
+        )
+        scored = [score(game, stage.reward) for game in games]
+        weighed = advantages([each.total for each in scored], told.group_size)
+        pairs = merged(games, weighed)
+        drawn.shuffle(pairs)
+        size = -(-len(pairs) // stage.cispo.minibatches) or 1
+        length = clipped = 0.0
+        for at in range(0, len(pairs), size):
+            loss, share = cispo(
+                current.network, pairs[at : at + size], stage.cispo.clip, told.temperature
+            )
+            length = max(length, current.update(loss))
+            clipped = max(clipped, share)
+        row = figures(games, scored)
+        return {**row, "distinct": len(pairs) + 0.0, "clipped": clipped, "gradient": length}
+
+    return run(stage, folder, take_step, on_step)
+
+
+class Score(NamedTuple):
+    """A game's reward in its parts."""
+
+    outcome: float
+    format: float
+    invalid: float
+    reason: float
+
+    @property
+    def total(self) -> float:
+        """The reward that advantages are taken from."""
+        return sum(self)
+
+
+def score(played: Played, worth: Worth) -> Score:
+    """The arena's own reward of a game by the `exact` check, and what true reasons add to it."""
+    parts = reward(played.game, played.start.mark, check=Check.EXACT, weights=worth.weights)
+    return Score(*parts, worth.reason * share_of_true_reasons(played))
+
+
+def share_of_true_reasons(played: Played) -> float:
+    """Of a game's replies, the share that give a reason that is true; 0 where there are none."""
+    judged = [true for _, true in judged_reasons(played)]
+    return sum(judged) / len(judged) if judged else 0.0
+
+
+def judged_reasons(played: Played) -> Iterable[tuple[Attempt, bool]]:
+    """Each reply of the policy's, and whether its thinking is a reason true of board and move."""
+    board = start(played.game.opener)
+    for turn in played.game.turns:
+        for attempt in turn.attempts:
+            yield attempt, _is_reasoned(attempt, board)
+        board = board.after(turn.square)
+    for attempt in played.game.unanswered:
+        yield attempt, False
+
+
+def advantages(rewards: Sequence[float], size: int) -> list[float]:
+    """Each reward minus the mean of its group; groups stand one after the other."""
+    found: list[float] = []
+    for at in range(0, len(rewards), size):
+        group = rewards[at : at + size]
+        mean = sum(group) / len(group)
+        found += [each - mean for each in group]
+    return found
+
+
+class Pair(NamedTuple):
+    """Equal replies, once."""
+
+    sample: Sample
+    advantage: float
+    """The sum over all of them."""
+    times: int
+
+
+def merged(games: Sequence[Played], weights: Sequence[float]) -> list[Pair]:
+    """The replies of games with their games' advantages, equal ones merged."""
+    sums: dict[tuple[tuple[int, ...], tuple[int, ...]], list[float]] = defaultdict(lambda: [0.0, 0])
+    samples: dict[tuple[tuple[int, ...], tuple[int, ...]], Sample] = {}
+    for game, weight in zip(games, weights, strict=True):
+        for each in game.samples:
+            key = each.prompt, each.completion
+            samples.setdefault(key, each)
+            sums[key][0] += weight
+            sums[key][1] += 1
+    return [Pair(each, sums[key][0], int(sums[key][1])) for key, each in samples.items()]
+
+
+def cispo(
+    network: Network, pairs: Sequence[Pair], clip: float, temperature: float
+) -> tuple[torch.Tensor, float]:
+    """The loss of merged replies, to be made small.
+
+    Args:
+        network: the policy.
+        pairs: the replies.
+        clip: the largest importance weight.
+        temperature: at which they were drawn.
+
+    Returns:
+        The loss, and the share of tokens whose importance weight was clipped.
+    """
+    tokens = sum(pair.times * len(pair.sample.completion) for pair in pairs)
+    total = torch.zeros(())
+    clipped = 0
+    moving = [pair for pair in pairs if pair.advantage]
+    for length in sorted({len(pair.sample.prompt) for pair in moving}):
+        group = [pair for pair in moving if len(pair.sample.prompt) == length]
+        longest = max(len(pair.sample.completion) for pair in group)
+        rows = [pair.sample.prompt + pair.sample.completion for pair in group]
+        ids = padded(rows, length + longest)
+        sizes = torch.tensor([len(pair.sample.completion) for pair in group])
+        asked = torch.arange(longest) < sizes[:, None]
+        logits = network.of_completions(ids, length)
+        logprobs = torch.log_softmax(logits / temperature, -1)
+        said = logprobs.gather(-1, ids[:, length:, None]).squeeze(-1)
+        before = torch.tensor(
+            [[*p.sample.logprobs, *[0.0] * (longest - len(p.sample.logprobs))] for p in group]
+        )
+        ratio = (said.detach() - before).exp()
+        advantage = torch.tensor([pair.advantage for pair in group])[:, None]
+        counts = torch.tensor([pair.times for pair in group])[:, None]
+        total = total - (ratio.clamp(max=clip) * advantage * said * asked).sum()
+        clipped += int(((ratio > clip) * counts * asked).sum())
+    if not moving:
+        # Nothing to learn: a gradient of zeros, so that every step is one of the optimiser.
+        total = total + 0.0 * sum(weights.sum() for weights in network.parameters())
+    return total / max(1, tokens), clipped / max(1, tokens)
+
+
+def figures(games: Sequence[Played], scored: Sequence[Score]) -> Row:
+    """The curve's figures of a step's games."""
+    n = len(games)
+    judged = [pair for game in games for pair in judged_reasons(game)]
+    replies = max(1, len(judged))
+    samples = [each for game in games for each in game.samples]
+    wins, draws, forfeits = (
+        sum(map(test, games)) / n
+        for test in (
+            lambda each: each.game.outcome is Outcome.win(each.start.mark),
+            lambda each: each.game.outcome is Outcome.DRAW,
+            lambda each: each.game.termination.is_forfeit,
+        )
+    )
+    tokens = sum(len(each.completion) for each in samples)
+    return {
+        "reward": sum(each.total for each in scored) / n,
+        "outcome": sum(each.outcome for each in scored) / n,
+        "format": sum(each.format for each in scored) / n,
+        "invalid": sum(each.invalid for each in scored) / n,
+        "reason": sum(each.reason for each in scored) / n,
+        "won": wins,
+        "drawn": draws,
+        "not_lost": wins + draws,
+        "forfeits": forfeits,
+        "exact": sum(attempt.exact for attempt, _ in judged) / replies,
+        "valid": sum(attempt.verdict is Verdict.OK for attempt, _ in judged) / replies,
+        "true_reasons": sum(true for _, true in judged) / replies,
+        "entropy": -sum(sum(each.logprobs) for each in samples) / max(1, tokens),
+    }
+
+
+def _is_reasoned(attempt: Attempt, board: Board) -> bool:
+    if attempt.square is None or attempt.verdict is not Verdict.OK:
+        return False
+    thinking = attempt.reply.rpartition(END_THINK)[0].rpartition(THINK)[2]
+    return reasons.is_true(thinking, board, attempt.square)

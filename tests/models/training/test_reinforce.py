@@ -1,0 +1,142 @@
+"""Advantages, merged replies, the loss."""
+
+import math
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from arena.board import Mark  # noqa: E402
+from arena.game import Attempt, Game, Turn, Verdict  # noqa: E402
+from models.training.network import Network  # noqa: E402
+from models.training.reinforce import (  # noqa: E402
+    Pair,
+    advantages,
+    cispo,
+    figures,
+    merged,
+    score,
+)
+from models.training.rollouts import Played  # noqa: E402
+from models.training.sampling import Sample, sample  # noqa: E402
+from models.training.settings import Worth  # noqa: E402
+from models.training.starts import Start  # noqa: E402
+
+WORTH = Worth(win=1, draw=0.5, loss=0, format=0.2, invalid=0.3, reason=0.1)
+WON = "<think>win 2</think><move>2</move>"
+
+
+def attempt(text: str, square: int, *, exact: bool = True, valid: bool = True) -> Attempt:
+    verdict = Verdict.OK if valid else Verdict.OCCUPIED
+    return Attempt((), text, verdict, square, True, exact, finish_reason="stop")
+
+
+def game(*, last: str = WON, exact: bool = True, invalid: bool = False) -> Played:
+    """X opens and wins: corner, threat, win."""
+    wrong = (attempt("<move>0</move>", 0, valid=False),) if invalid else ()
+    turns = [
+        Turn(Mark.X, 0, (attempt("<think>corner 0</think><move>0</move>", 0),)),
+        Turn(Mark.O, 3),
+        Turn(Mark.X, 1, (attempt("<think>threat 1</think><move>1</move>", 1),)),
+        Turn(Mark.O, 4),
+        Turn(Mark.X, 2, (*wrong, attempt(last, 2, exact=exact))),
+    ]
+    return Played(Start("random", Mark.X, Mark.X, 0), Game(turns=turns), ())
+
+
+@pytest.mark.parametrize(
+    ("played", "parts"),
+    [
+        (game(), (1, 0.2, 0, 0.1)),
+        (game(exact=False), (1, 0.2 * 2 / 3, 0, 0.1)),
+        (game(last="<think>block 2</think><move>2</move>"), (1, 0.2, 0, 0.1 * 2 / 3)),
+        (game(last="<think>win 5</think><move>2</move>"), (1, 0.2, 0, 0.1 * 2 / 3)),
+        (game(last="<move>2</move>"), (1, 0.2, 0, 0.1 * 2 / 3)),
+        (game(invalid=True), (1, 0.2, -0.3, 0.1 * 3 / 4)),
+    ],
+)
+def test_the_reward_has_the_arenas_parts_and_true_reasons(
+    played: Played, parts: tuple[float, ...]
+) -> None:
+    found = score(played, WORTH)
+    assert found == pytest.approx(parts)
+    assert found.total == pytest.approx(sum(parts))
+
+
+def test_figures_count_games_and_replies() -> None:
+    games = [game(), game(invalid=True)]
+    row = figures(games, [score(each, WORTH) for each in games])
+    assert row["won"] == row["not_lost"] == 1
+    assert row["valid"] == pytest.approx(6 / 7)
+    assert row["true_reasons"] == pytest.approx(6 / 7)
+
+
+def test_advantages_are_relative_to_the_group() -> None:
+    assert advantages([1, 0, 0.5, 0.5, 3, 1], 2) == [0.5, -0.5, 0, 0, 1, -1]
+
+
+@pytest.fixture
+def samples(network: Network) -> list[Sample]:
+    prompts = [(1, 2, 3)] * 20 + [(4, 5)] * 20
+    return sample(network, prompts, torch.Generator().manual_seed(0), max_tokens=2)
+
+
+def gradient(network: Network, loss: Any) -> Any:
+    network.zero_grad()
+    loss.backward()
+    return torch.cat([weights.grad.flatten() for weights in network.parameters()])
+
+
+def test_equal_replies_weigh_as_much_merged_as_apart(
+    network: Network, samples: list[Sample]
+) -> None:
+    doubled = samples * 3
+    weights = [math.sin(n) for n in range(len(doubled))]
+    games = [game()._replace(samples=(each,)) for each in doubled]
+    together = merged(games, weights)
+    assert len(together) < len(doubled)
+    assert sum(pair.times for pair in together) == len(doubled)
+    apart = [Pair(each, weight, 1) for each, weight in zip(doubled, weights, strict=True)]
+    one, other = (
+        gradient(network, cispo(network, pairs, 5, 1.0)[0]) for pairs in (together, apart)
+    )
+    assert one.abs().max() > 1e-4
+    assert torch.allclose(one, other, atol=1e-6)
+
+
+def test_on_policy_the_gradient_is_that_of_reinforce(
+    network: Network, samples: list[Sample]
+) -> None:
+    pairs = [Pair(each, n / 10 - 1, 1) for n, each in enumerate(samples)]
+    loss, clipped = cispo(network, pairs, 5, 1.0)
+    found = gradient(network, loss)
+    plain = torch.zeros(())
+    for pair in pairs:
+        ids = torch.tensor([pair.sample.prompt + pair.sample.completion])
+        at = len(pair.sample.prompt)
+        logprobs = torch.log_softmax(network.of_completions(ids, at)[0], -1)
+        plain = plain - pair.advantage * logprobs.gather(-1, ids[0, at:, None]).sum()
+    tokens = sum(len(each.completion) for each in samples)
+    assert clipped == 0
+    assert torch.allclose(found, gradient(network, plain / tokens), atol=1e-6)
+
+
+def test_importance_weights_are_clipped_and_no_token_is_left_out(
+    network: Network, samples: list[Sample]
+) -> None:
+    each = samples[0]
+    seldom = each._replace(logprobs=tuple(value - math.log(7) for value in each.logprobs))
+    often = each._replace(logprobs=tuple(value + math.log(4) for value in each.logprobs))
+    plain = gradient(network, cispo(network, [Pair(each, 1, 1)], 5, 1.0)[0])
+    loss, clipped = cispo(network, [Pair(seldom, 1, 1)], 5, 1.0)
+    assert clipped == 1
+    assert torch.allclose(gradient(network, loss), 5 * plain, rtol=1e-3, atol=1e-6)
+    loss, clipped = cispo(network, [Pair(often, 1, 1)], 5, 1.0)
+    assert clipped == 0
+    assert torch.allclose(gradient(network, loss), plain / 4, rtol=1e-3, atol=1e-6)
+
+
+def test_where_all_are_equal_nothing_is_learnt(network: Network, samples: list[Sample]) -> None:
+    loss, _ = cispo(network, [Pair(each, 0.0, 1) for each in samples], 5, 1.0)
+    assert gradient(network, loss).abs().max() == 0
