@@ -9,10 +9,10 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input
 TEST_ARGS := -n auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint format bench lock
+.PHONY: help install run test lint format bench lock train-install train-smoke ladder
 
 help:  ## Say what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(VENV)/dev.stamp  ## Install everything, for developing too, into .venv
 
@@ -32,11 +32,39 @@ format: install  ## Put imports and layout in order
 	$(PY) -m ruff check --fix-only .
 	$(PY) -m ruff format .
 
-bench: install  ## Run the benchmarks, one after the other
+bench: install .venv-bench/stamp  ## Run the benchmarks, one after the other
 	@set -e; for script in benchmarks/bench_*.py; do \
-		[ -e "$$script" ] || { echo "There is no benchmark yet."; break; }; \
 		echo "== $$script"; \
 		$(PY) -m "benchmarks.$$(basename "$$script" .py)" $(ARGS); \
+	done
+
+# What the engine is measured beside, apart from what the project needs. What cannot be installed
+# is left out of the benchmark.
+.venv-bench/stamp: benchmarks/requirements.txt | $(PY)
+	@$(PYTHON) -m venv .venv-bench
+	@sed '/^#/d' benchmarks/requirements.txt | while read -r package; do \
+		.venv-bench/bin/python -m pip install --quiet "$$package" \
+			|| echo "$$package could not be installed: left out"; \
+	done
+	@touch $@
+
+# One thread that sleeps while it waits: of small networks, more threads make slower ones.
+TRAIN_ENV := OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE
+# Where runs lie, and the seed of the recipe: `make ladder RUNS=/somewhere SEED=1`.
+RUNS := data/training
+SEED := 0
+
+train-install: $(VENV)/train.stamp  ## Install what training takes: torch
+
+train-smoke: install $(VENV)/train.stamp  ## Train, export, serve and play a smaller checkpoint
+	$(TRAIN_ENV) $(PY) -m pytest tests/models/training/test_smoke.py $(ARGS)
+
+ladder: $(VENV)/run.stamp $(VENV)/train.stamp  ## Train the shipped checkpoints anew, into RUNS
+	@set -e; for stage in base sft rl1 rl2 rl3 memoriser; do \
+		kind=$$(sed -n 's/^kind = "\(.*\)"/\1/p' models/ladder/$$stage.toml); \
+		$(TRAIN_ENV) $(PY) -m cli train $$kind models/ladder/$$stage.toml \
+			--runs $(RUNS) --seed $(SEED); \
+		$(PY) -m cli train export models/ladder/$$stage.toml --runs $(RUNS) --seed $(SEED); \
 	done
 
 # The locks hold for every Python from 3.11 on and every platform. `make lock UPGRADE=1` takes
@@ -63,4 +91,8 @@ $(VENV)/run.stamp: requirements.lock pyproject.toml | $(PY)
 
 $(VENV)/dev.stamp: requirements-dev.lock $(VENV)/run.stamp
 	$(PIP) install --quiet --require-hashes --requirement requirements-dev.lock
+	@touch $@
+
+$(VENV)/train.stamp: constraints-train.txt $(VENV)/run.stamp
+	$(PIP) install --quiet --constraint constraints-train.txt torch gguf
 	@touch $@

@@ -1,6 +1,6 @@
 """The ground floor: rules, perfect play, opponents and the referee.
 
 Pure: no files, no network, no clock and no hidden randomness. Imports run one way,
-board <- symmetry, solver <- opponents <- exact, game, panels, plan <- players, reward <- match <-
-evaluation.
+board, rates, comparisons <- symmetry, solver, reasons <- opponents, traps <- exact, game, panels,
+plan, memorisation, batch <- players, reward, analysis <- match, mistakes <- evaluation.
 """

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from functools import cache
 from threading import Lock
 
 from arena.errors import RulesError
@@ -99,7 +100,7 @@ class Board:
         Raises:
             RulesError: the square is taken, is no square, or the game is over.
         """
-        child = self.children[square] if square in SQUARES else None
+        child = self.children[square] if 0 <= square < 9 else None
         if child is None:
             if self.outcome is not None:
                 raise RulesError("the game is over: no move is legal")
@@ -139,6 +140,7 @@ def mix(value: int) -> int:
     return value ^ (value >> 31)
 
 
+@cache
 def start(opener: Mark = Mark.X) -> Board:
     """The empty board of a game that `opener` begins."""
     return _positions(opener)[0, 0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from arena.board import Board, Mark, Outcome, start
+from arena.board import SQUARES, Board, Mark, Outcome, start
 from arena.errors import RulesError
 from arena.opponents import salt_of
 
@@ -124,9 +124,13 @@ class Turn(NamedTuple):
     attempts: tuple[Attempt, ...] = ()
 
 
+# Made once: an engine's turn is nothing but its square.
+_PLAIN = {mark: tuple(Turn(mark, square) for square in SQUARES) for mark in Mark}
+
+
 @dataclass(slots=True)
 class Game:
-    """A game under way or finished; only `add` and `end` change it."""
+    """A game under way or finished; only `add`, `move` and `end` change it."""
 
     opener: Mark = Mark.X
     seed: int = 0
@@ -144,9 +148,9 @@ class Game:
     """The seed's part in the engines' draws."""
 
     def __post_init__(self) -> None:
-        turns, self.turns = self.turns, []
         self.board = start(self.opener)
         self.salt = salt_of(self.seed)
+        turns, self.turns = self.turns, []
         for turn in turns:
             self.add(turn)
 
@@ -171,16 +175,29 @@ class Game:
         Raises:
             RulesError: it is not that mark's turn, the square is not free, or the game is over.
         """
+        mark, square, attempts = turn
+        if mark is not self.board.to_move and self.outcome is None:
+            raise RulesError(f"it is {self.board.to_move}'s turn, not {mark}'s")
+        self.move(square, attempts)
+
+    def move(self, square: int, attempts: tuple[Attempt, ...] = ()) -> Turn:
+        """Take the turn of whoever is to move.
+
+        Raises:
+            RulesError: the square is not free, or the game is over.
+        """
         if self.outcome is not None:
             raise RulesError("the game is over: no move is legal")
-        mark, square, _ = turn
-        if mark is not self.board.to_move:
-            raise RulesError(f"it is {self.board.to_move}'s turn, not {mark}'s")
-        self.board = board = self.board.after(square)
+        before = self.board
+        mark = before.to_move
+        child = before.children[square] if 0 <= square < 9 else None
+        self.board = board = child or before.after(square)
+        turn = Turn(mark, square, attempts) if attempts else _PLAIN[mark][square]
         self.turns.append(turn)
         if board.outcome is not None:
             self.outcome = board.outcome
             self.termination = Termination.LINE if board.line else Termination.FULL_BOARD
+        return turn
 
     def end(
         self,

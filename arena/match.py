@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from arena.board import Mark
 from arena.game import Game, Turn
-from arena.players import Player
+from arena.players import Decision, Player
 
 
 async def play(game: Game, x: Player, o: Player) -> AsyncIterator[Turn]:
@@ -22,24 +22,38 @@ async def play(game: Game, x: Player, o: Player) -> AsyncIterator[Turn]:
         RulesError: a player named a square that is not free (players check their own moves, so
             this is a fault of the program or of a person's client; the game is unchanged).
     """
-    seats = (x, o) if game.opener is Mark.X else (o, x)
+    decide, other = (x.decide, o.decide) if game.to_move is Mark.X else (o.decide, x.decide)
     while game.outcome is None:
-        board = game.board
-        mark = board.to_move
-        square, attempts, termination, requests = await seats[board.ply % 2].decide(game)
-        if square is not None:
-            turn = Turn(mark, square, attempts)
-            game.add(turn)
-            yield turn
-        elif termination is not None:
-            loser = None if termination.is_void else mark
-            game.end(termination, loser, attempts=attempts, requests=requests)
-        else:
+        decision = decide(game)
+        if not isinstance(decision, Decision):
+            decision = await decision
+        if (square := decision.square) is not None:
+            yield game.move(square, decision.attempts)
+            decide, other = other, decide
+        elif not _end(game, decision):
             return
 
 
 async def finish(game: Game, x: Player, o: Player) -> Game:
-    """Play a game through and return it."""
-    async for _ in play(game, x, o):
-        pass
+    """The same for whoever needs no turn as it happens, at half the price; returns the game."""
+    decide, other = (x.decide, o.decide) if game.to_move is Mark.X else (o.decide, x.decide)
+    while game.outcome is None:
+        decision = decide(game)
+        if not isinstance(decision, Decision):
+            decision = await decision
+        if (square := decision.square) is not None:
+            game.move(square, decision.attempts)
+            decide, other = other, decide
+        elif not _end(game, decision):
+            break
     return game
+
+
+def _end(game: Game, decision: Decision) -> bool:
+    """End a game as a player decided who cannot move; whether it did."""
+    termination = decision.termination
+    if termination is None:
+        return False
+    loser = None if termination.is_void else game.to_move
+    game.end(termination, loser, attempts=decision.attempts, requests=decision.requests)
+    return True

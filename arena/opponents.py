@@ -29,7 +29,8 @@ Policy = tuple[Fraction, ...]
 """The probability of each of the nine squares; zero where illegal, sum exactly 1."""
 
 _MASK64 = (1 << 64) - 1
-_GOLDEN = 0x9E3779B97F4A7C15
+GOLDEN = 0x9E3779B97F4A7C15
+"""What the seed, plus one, is multiplied by before it is mixed."""
 _CENTRE = 4
 _EPSILON = re.compile(r"(?:\d{1,3}(?:\.\d{0,9})?|\.\d{1,9})", re.ASCII)
 _LONGEST_SPEC = 120
@@ -74,7 +75,7 @@ def salt_of(seed: int) -> int:
     """
     if not 0 <= seed < 1 << 63:
         raise ValueError(f"a seed is a whole number from 0 to 2^63 - 1, not {seed}")
-    return mix((seed + 1) * _GOLDEN)
+    return mix((seed + 1) * GOLDEN)
 
 
 def draw(board: Board, salt: int) -> int:
@@ -97,11 +98,18 @@ class Engine(ABC):
 
     def choose(self, board: Board, salt: int) -> int:
         """The square that the engine takes on an open board in the game with this salt."""
-        row = self._rows.get(board)
-        if row is None:
-            row = self._rows[board] = _thresholds(self.policy(board))
-        squares, thresholds = row
-        return squares[bisect_right(thresholds, draw(board, salt))]
+        try:
+            squares, thresholds = self._rows[board]
+        except KeyError:
+            squares, thresholds = self._rows[board] = self.row(board)
+        # The draw, spelt out: a call would cost as much as all the rest.
+        return squares[bisect_right(thresholds, board.odd * salt & _MASK64)]
+
+    def row(self, board: Board) -> tuple[Sequence[int], Sequence[int]]:
+        """The policy as draws are read: the squares that it may take, in ascending order, and for
+        each but the first where it begins on the scale of 2^64.
+        """
+        return _thresholds(self.policy(board))
 
     @property
     def deterministic(self) -> bool:

@@ -5,10 +5,10 @@ The third kind, a model behind an endpoint, lives in `models.player`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from arena.board import SQUARES
 from arena.game import Attempt, Game, Request, Termination
@@ -42,7 +42,8 @@ class Identity:
     """Whether the same board always gets the same answer: no ties, no chance, temperature 0."""
 
 
-class Decision(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Decision:
     """What a player does when it is asked.
 
     With a square: the move. With a termination: it cannot move, and the game ends so. With
@@ -69,8 +70,8 @@ class Player(Protocol):
         """Who this is."""
         ...
 
-    async def decide(self, game: Game) -> Decision:
-        """Answer the game's open board, on which it is this player's turn.
+    def decide(self, game: Game) -> Decision | Awaitable[Decision]:
+        """Answer the game's open board, on which it is this player's turn: at once, or in time.
 
         Never raises for what a server, a network or a model does.
         """
@@ -84,7 +85,7 @@ class EnginePlayer:
         self._choose = engine.choose
         self.identity = Identity(Kind.ENGINE, str(engine), deterministic=engine.deterministic)
 
-    async def decide(self, game: Game) -> Decision:
+    def decide(self, game: Game) -> Decision:
         """A draw from the engine's policy by (game seed, opener, board)."""
         return _MOVES[self._choose(game.board, game.salt)]
 

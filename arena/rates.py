@@ -63,9 +63,12 @@ def rate(measured: Measured, confidence: float = 0.95) -> Rate | None:
     sums, exact, unknown = measured
     if not sums.n:
         return None
+    if not unknown:
+        around = None if exact else clustered(sums, confidence)
+        return Rate(sums.total / sums.n, around)
     lost = merged(sums, sums_of([(1, 0)] * unknown))
     kept = merged(sums, sums_of([(1, 1)] * unknown))
-    bounds = Interval(lost.total / lost.n, kept.total / kept.n) if unknown else None
+    bounds = Interval(lost.total / lost.n, kept.total / kept.n)
     below, above = clustered(lost, confidence), clustered(kept, confidence)
     interval = None if exact or not below or not above else Interval(below.low, above.high)
     return Rate(sums.total / sums.n, interval, bounds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arena.board import Mark, Outcome
@@ -58,6 +58,20 @@ class Tally:
         else:
             self.void_in_a_row = 0
             self._lines.add((game.opener, game.moves))
+
+    def add_many(
+        self, opener: Mark, outcomes: Mapping[Outcome, int], lines: Iterable[tuple[int, ...]]
+    ) -> None:
+        """Count games that ended on the board.
+
+        Args:
+            opener: who opened them.
+            outcomes: how many ended how; none is void.
+            lines: their different sequences of squares.
+        """
+        for outcome, times in outcomes.items():
+            self.outcomes[outcome] += times
+        self._lines.update((opener, line) for line in lines)
 
     @property
     def games(self) -> int:

@@ -6,6 +6,7 @@ The unit that is counted must be independent: a seed, not a game, where several 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple
@@ -43,7 +44,7 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval | None:
         raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
     if n == 0:
         return None
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = _quantile(confidence)
     # The upper bound is the lower bound of the failures: so 0 and 1 are met exactly.
     return Interval(_lower(successes, n, z), 1 - _lower(n - successes, n, z))
 
@@ -174,7 +175,7 @@ def wilson_of(share: float, n: float, confidence: float = 0.95) -> Interval:
     """
     if not 0 < confidence < 1:
         raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = _quantile(confidence)
     return Interval(_lower(share * n, n, z), 1 - _lower((1 - share) * n, n, z))
 
 
@@ -228,6 +229,12 @@ def difference(
         max(-1.0, a - b - _added(down_a, up_b, correlation)),
         min(1.0, a - b + _added(up_a, down_b, correlation)),
     )
+
+
+@cache
+def _quantile(confidence: float) -> float:
+    """How many standard deviations on either side of the mean hold this share of cases."""
+    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def _added(one: float, other: float, correlation: float) -> float:

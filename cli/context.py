@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from arena.errors import StorageError
-from models.registry import Registry
+from models.registry import LADDER, Registry
 from storage.database import Database
 from web.settings import Settings
 
@@ -47,8 +47,9 @@ class Context:
             database.close()
 
     def registry(self) -> Registry:
-        """The models of `models.toml`, with the operator's own prompt formats."""
-        return Registry.load(self.settings.models_file)
+        """The models of `models.toml` and, where they are wanted, those that come with the arena."""
+        shipped = LADDER if self.settings.demo else None
+        return Registry.load(self.settings.models_file, shipped=shipped)
 
 
 def now() -> datetime:
@@ -75,8 +76,10 @@ def output() -> Console:
 
 
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Callable[[], None]]:
-    """A progress bar on standard error, where that is a terminal; what it gives is one step."""
+def progress(what: str, total: int) -> Iterator[Callable[..., None]]:
+    """A progress bar on standard error, where that is a terminal; what it gives is one step, or as
+    many as it is told.
+    """
     with Progress(console=words, transient=True, disable=not words.is_terminal) as bar:
         task = bar.add_task(what, total=total)
-        yield lambda: bar.advance(task)
+        yield lambda steps=1: bar.advance(task, steps)

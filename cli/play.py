@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -25,9 +25,11 @@ from models.completion import Fault
 from models.registry import Registry
 from storage.games import Games
 from storage.keeper import Keeper
+from web.setups import ENGINE_NAMES
 
 GGUF = ".gguf"
-ENGINE_NAMES = ("random", "minimax")
+_MANY = 50_000
+"""So many games of engines are played in batches: fewer take longer to prepare than to play."""
 
 
 class Opener(StrEnum):
@@ -55,6 +57,7 @@ def play(
     faults: list[Fault] = []
     x_player, o_player = (player_named(name, registry, faults.append) for name in (x, o))
     openers = tuple(Mark) if opener is Opener.ALTERNATE else (Mark(opener.value),)
+    engines = all(p.identity.kind is Kind.ENGINE for p in (x_player, o_player))
     tally = Tally()
     begun = time.perf_counter()
 
@@ -85,6 +88,8 @@ def play(
                     asyncio.run(series(keeper))
                 finally:
                     kept = {"stored": keeper.stored, "stored_before": keeper.known}
+        elif engines and games >= _MANY:
+            _play_batches(x, o, range(seed, seed + games), openers, tally)
         else:
             asyncio.run(series(None))
     except (KeyboardInterrupt, _StoppedError) as stopped:
@@ -117,6 +122,17 @@ def play(
         say(told)
     if problem:
         fail(f"stopped after {tally.games} of {games} games: {problem}")
+
+
+def _play_batches(x: str, o: str, seeds: range, openers: Sequence[Mark], tally: Tally) -> None:
+    """The same games of two engines, of which nothing is kept but what they come to."""
+    # Imports numpy, which few commands need.
+    from arena.batch import play_batches
+
+    with progress("Games", len(seeds)) as advance:
+        for batch in play_batches(parse(x), parse(o), seeds, openers):
+            tally.add_many(batch.opener, batch.outcomes, batch.lines())
+            advance(len(batch))
 
 
 class _StoppedError(Exception):

@@ -15,6 +15,8 @@ LAYERS: dict[str, set[str]] = {
     "arena": set(),
     "models": {"arena"},
     "storage": {"arena"},
+    "tictactoe_arena": {"models"},
+    "tictactoe_arena_duel": {"models"},
     "web": {"arena", "models", "storage"},
     "cli": {"arena", "models", "storage", "web"},
     "app": {"arena", "models", "storage", "web", "cli"},
@@ -32,12 +34,12 @@ ONLY_IN = {
 
 ARENA = (
     ("errors", "statistics"),
-    ("board",),
-    ("solver", "symmetry"),
-    ("opponents",),
-    ("exact", "game", "panels", "plan"),
-    ("control", "lanes", "players", "reward"),
-    ("match",),
+    ("board", "comparisons", "rates"),
+    ("reasons", "solver", "symmetry"),
+    ("opponents", "traps"),
+    ("batch", "exact", "game", "memorisation", "panels", "plan"),
+    ("analysis", "control", "lanes", "players", "reward"),
+    ("match", "mistakes"),
     ("evaluation", "series"),
 )
 """The modules of the core: each imports from earlier rows only."""
@@ -54,10 +56,11 @@ EXCEPTIONS = {
     ("arena.control", "asyncio"),
     ("arena.evaluation", "asyncio"),
     ("arena.board", "threading"),
+    ("arena.batch", "numpy"),
 }
 """A long series lets others have a turn on the event loop: `asyncio.sleep(0)`, no more. Many games
 of an evaluation are under way at once, as tasks; pauses are passed in. Boards are built once,
-whichever threads ask first: a lock, no more."""
+whichever threads ask first: a lock, no more. A batch of games is arithmetic on arrays."""
 
 IMPURE_CALLS = {"open", "input", "print", "exec", "eval", "__import__", "hash", "id"}
 """Built-ins that the core does not call: the last two differ from process to process."""
@@ -180,6 +183,8 @@ def test_every_part_has_its_layer() -> None:
         ("storage.games", "from gradio import Blocks"),
         ("models.player", "import torch.nn"),
         ("models.environments", "import verifiers"),
+        ("tictactoe_arena", "import verifiers"),
+        ("web.api", "import tictactoe_arena"),
         ("arena.board", "from arena.solver import solve"),
         ("arena.board", "from arena import solver"),
         ("arena.board", "from . import solver"),

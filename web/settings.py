@@ -23,6 +23,10 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = DEFAULT_PORT
     operator_password: str | None = field(default=None, repr=False)
+    demo: bool = True
+    """Whether the checkpoints that come with the arena can be played, and a new database begins
+    with their games.
+    """
 
     @property
     def loopback_only(self) -> bool:
@@ -52,8 +56,8 @@ def load(
 ) -> Settings:
     """The settings: an argument wins over the environment, the environment over the default.
 
-    Reads `ARENA_DATA_DIR`, `ARENA_MODELS`, `ARENA_HOST`, `ARENA_PORT` and
-    `ARENA_OPERATOR_PASSWORD`.
+    Reads `ARENA_DATA_DIR`, `ARENA_MODELS`, `ARENA_HOST`, `ARENA_PORT`, `ARENA_OPERATOR_PASSWORD`
+    and `ARENA_DEMO`.
 
     Raises:
         ConfigError: a variable that cannot be used.
@@ -67,7 +71,14 @@ def load(
         host=host or environment.get("ARENA_HOST") or "127.0.0.1",
         port=_port(environment.get("ARENA_PORT") or str(DEFAULT_PORT)) if port is None else port,
         operator_password=environment.get("ARENA_OPERATOR_PASSWORD") or None,
+        demo=_switch("ARENA_DEMO", environment.get("ARENA_DEMO") or "1"),
     )
+
+
+def _switch(name: str, text: str) -> bool:
+    if text in ("0", "1"):
+        return text == "1"
+    raise ConfigError(f"{name} is {text!r}: it must be 1 (on) or 0 (off)")
 
 
 def _port(text: str) -> int:

@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -23,7 +23,7 @@ FAULT = Decision(
     termination=Termination.PROVIDER_ERROR,
     requests=(Request(503, 0.1, {}, "the server is busy"),),
 )
-OUTGROWN = FAULT._replace(termination=Termination.CONTEXT_EXCEEDED)
+OUTGROWN = replace(FAULT, termination=Termination.CONTEXT_EXCEEDED)
 Script = Callable[[Game, int], Decision | None]
 """What a player does instead of a move, by the game and the number of times it was asked."""
 
@@ -44,7 +44,7 @@ class Faulty:
         for _ in range(self._chance.randrange(4)):
             await asyncio.sleep(0)
         decision = self._script(game, asked)
-        return decision or await self._engine.decide(game)
+        return decision or self._engine.decide(game)
 
 
 @dataclass

@@ -28,6 +28,14 @@ def test_results_know_who_opened() -> None:
     assert results(strong, RANDOM, Mark.O) == results(RANDOM, strong, Mark.X)[::-1]
 
 
+@pytest.mark.parametrize("opener", Mark)
+@pytest.mark.parametrize("spec", ["random", "minimax", "minimax:tie=trap,epsilon=0.3"])
+def test_of_symmetric_policies_one_board_of_each_class_is_enough(spec: str, opener: Mark) -> None:
+    other = parse(spec).policy
+    for x, o in ((RANDOM, other), (other, RANDOM)):
+        assert results(x, o, opener, symmetric=True) == results(x, o, opener)
+
+
 @pytest.mark.parametrize("value", Value)
 @pytest.mark.parametrize(
     ("tie", "opening_wins", "replying_wins", "rounded"),

@@ -10,29 +10,27 @@ from arena.players import NOT_YET, Decision, EnginePlayer, Identity, Kind, Perso
 from tests.arena.samples import lines_of_play
 
 
-async def test_an_engine_s_decision_is_its_choice_and_nothing_else() -> None:
+def test_an_engine_s_decision_is_its_choice_and_nothing_else() -> None:
     engine = parse("minimax:tie=trap,epsilon=0.5")
     player = EnginePlayer(engine)
     for seed in range(50):
         game = Game(seed=seed, turns=[Turn(Mark.X, 4)])
-        decision = await player.decide(game)
+        decision = player.decide(game)
         assert decision == Decision(engine.choose(game.board, game.salt))
-        assert await player.decide(game) == decision
+        assert player.decide(game) == decision
         assert game == Game(seed=seed, turns=[Turn(Mark.X, 4)])
 
 
 @given(lines_of_play(), st.integers(0, 1000))
-async def test_an_engine_holds_no_state_of_a_game(
-    played: tuple[Mark, list[int]], seed: int
-) -> None:
+def test_an_engine_holds_no_state_of_a_game(played: tuple[Mark, list[int]], seed: int) -> None:
     """A fresh player that meets the board for the first time answers as one that played on."""
     opener, moves = played
     used, game = EnginePlayer(parse("random")), Game(opener, seed)
     for square in moves:
-        await used.decide(game)
+        used.decide(game)
         game.add(Turn(game.to_move, square))
     if game.outcome is None:
-        assert await used.decide(game) == await EnginePlayer(parse("random")).decide(game)
+        assert used.decide(game) == EnginePlayer(parse("random")).decide(game)
 
 
 def test_identities() -> None:

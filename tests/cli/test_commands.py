@@ -27,7 +27,7 @@ def arena(folder: Path, *arguments: str, environment: dict[str, str] | None = No
         text=True,
         timeout=120,
         check=False,
-        env={"PATH": "/usr/bin:/bin", "COLUMNS": "120", **(environment or {})},
+        env={"PATH": "/usr/bin:/bin", "COLUMNS": "120", "ARENA_DEMO": "0", **(environment or {})},
     )
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ConfigError, NotFoundError
+from models.entries import Prices
 from models.prompt import History
-from models.registry import Registry
+from models.registry import LADDER, Registry
 
 GOOD = """
 [[model]]
@@ -49,6 +50,16 @@ def test_a_missing_file_is_an_empty_registry(tmp_path):
     assert registry.entries == ()
     with pytest.raises(NotFoundError, match="no model is called 'x': there is none"):
         registry.get("x")
+
+
+def test_prices_change_nothing_about_who_a_model_is(tmp_path):
+    path = write(tmp_path, GOOD)
+    unpriced = Registry.load(path).player("tiny/rl3").identity
+    assert Registry.load(path).get("tiny/rl3").prices is None
+    write(tmp_path, GOOD.replace("step = 3", "step = 3\nprices = { input = 0.15, output = 1 }"))
+    registry = Registry.load(path)
+    assert registry.get("tiny/rl3").prices == Prices(input=0.15, output=1, currency="USD")
+    assert registry.player("tiny/rl3").identity == unpriced
 
 
 def test_an_entry_and_its_player(tmp_path):
@@ -110,6 +121,14 @@ def test_a_users_formats_lie_beside_the_file(tmp_path):
         ('model = "rl3"\n', "", ["the key 'model' is missing"]),
         ("public = true", "public = 1", ["'public'", "boolean"]),
         ("step = 3", 'step = "3"', ["'step'", "integer"]),
+        ("step = 3", "step = 3\nprices = 2", ["'prices'"]),
+        ("step = 3", "step = 3\nprices = { input = 1 }", ["'prices.output' is missing"]),
+        ("step = 3", "step = 3\nprices = { input = -1, output = 1 }", ["'prices.input'", "0"]),
+        (
+            "step = 3",
+            'step = 3\nprices = { input = 1, output = 1, currency = "€" }',
+            ["'prices.currency'", "such as USD or EUR"],
+        ),
         ("step = 3", "steps = [3]", ["{step}"]),
         ("step = 3", "steps = []", ["'steps'"]),
         ('"tiny/rl3"', '"tiny-{step}"', ["'name' holds {step}"]),
@@ -173,3 +192,25 @@ def test_the_example_file_is_valid_once_uncommented(tmp_path):
     text = "\n".join(line.removeprefix("# ") for line in lines if not line.startswith("##"))
     names = {entry.name for entry in Registry.load(write(tmp_path, text)).entries}
     assert len(names) >= 6
+
+
+def test_the_ladder_comes_with_the_arena(tmp_path):
+    registry = Registry.load(tmp_path / "models.toml", shipped=LADDER)
+    steps = {entry.name: entry.step for entry in registry.entries}
+    rungs = ["tiny-base", "tiny-sft", "tiny-rl1", "tiny-rl2", "tiny-rl3"]
+    assert sorted(steps) == sorted([*rungs, "tiny-memoriser"])
+    assert [steps[name] for name in rungs] == sorted(steps[name] for name in rungs)
+    assert all(entry.public and entry.family == "tiny" for entry in registry.entries)
+    for entry in registry.entries:
+        file = Path(entry.gguf)
+        assert file.parent == LADDER.parent
+        assert file.stat().st_size < 1_000_000
+        assert file.with_suffix(".md").exists()
+
+
+def test_a_model_of_the_operators_own_counts_before_a_shipped_one(tmp_path):
+    own = write(tmp_path, GOOD.replace("tiny/rl3", "tiny-rl3"))
+    registry = Registry.load(own, shipped=LADDER)
+    assert registry.get("tiny-rl3").base_url == "http://localhost:8000/v1"
+    assert [entry.name for entry in registry.entries].count("tiny-rl3") == 1
+    assert len(registry.entries) == 6
