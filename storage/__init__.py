@@ -1,8 +1,10 @@
 """What is kept: the database, its games, and what is read out of them.
 
     columns <- tables <- players, prompts <- records, aggregates, filters <- listing <- games
-    upgrade <- database                              standings, datasets
+    upgrade <- database                              standings, datasets <- imports
     setups <- evaluations <- cells <- figures, conduct
+    derived <- clusters, lessons <- recount <- upgrade, aggregates
+    standings, clusters <- seats <- checkpoints <- ranking, references, comparisons
 
 A `Database` is opened once a process; everything else is given one.
 """

@@ -1,14 +1,19 @@
-"""The games of an evaluation, found by its cells."""
+"""The games of an evaluation, found by its cells.
+
+An engine that is evaluated against itself opens and replies in the same games: each of them is a
+cell of both entries, stored once, and each entry counts it from its own seat.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import NamedTuple
 
-from sqlalchemy import text
+from sqlalchemy import Integer, text
 
 from arena.board import Mark, Outcome
 from arena.plan import Numbers
+from storage.columns import LosslessText
 from storage.database import Database
 from storage.evaluations import Evaluation
 from storage.players import StoredPlayer, always_alike
@@ -112,3 +117,40 @@ def done_cells(db: Database, evaluation: Evaluation) -> list[Numbers]:
             player, opponent = divmod(rest, len(plan.opponents))
             found[player].add(plan.number(opponent, not replying, seed, rollout))
     return found
+
+
+_REASONS = text(f"""
+WITH {ENTRIES},
+ends AS (
+    SELECT games.serial, max(requests.id) AS request
+    FROM entry {VOID}
+    JOIN requests ON requests.game = games.serial
+    WHERE NOT EXISTS (
+        SELECT 1
+        FROM games AS again INDEXED BY ux_games_cell
+        WHERE again.x_id = games.x_id
+        AND again.o_id = games.o_id
+        AND again.opener = games.opener
+        AND again.seed = games.seed
+        AND again.rollout = games.rollout
+        AND again.source <> 'play'
+        AND again.outcome <> 'void'
+    )
+    GROUP BY games.serial
+)
+SELECT error, count(*) AS times
+FROM ends JOIN requests ON requests.id = ends.request
+WHERE error IS NOT NULL
+GROUP BY error
+ORDER BY times DESC, error
+LIMIT :most
+""").columns(error=LosslessText, times=Integer)
+
+
+def void_reasons(db: Database, evaluation: Evaluation, most: int = 3) -> list[tuple[str, int]]:
+    """Why games are void whose cells were not played since: the commonest faults, and of how many
+    games each was the last. A game that was void again is counted again.
+    """
+    with db.read() as session:
+        found = session.execute(_REASONS, parameters(evaluation) | {"most": most})
+        return [(row.error, row.times) for row in found]

@@ -12,6 +12,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DatabaseError, IntegrityError
 from sqlalchemy.orm import Session
 
+from arena.analysis import counts
+from arena.board import Mark
 from arena.errors import StorageError
 from storage.upgrade import upgrade
 
@@ -118,6 +121,7 @@ def _engine(path: Path, *, foreign_keys: bool, **options: Any) -> Engine:
             "synchronous = NORMAL",
         ):
             connection.execute(f"PRAGMA {pragma}").close()
+        connection.create_function("value_losing", 3, _value_losing, deterministic=True)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -125,6 +129,12 @@ def _engine(path: Path, *, foreign_keys: bool, **options: Any) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
     return engine
+
+
+@lru_cache(maxsize=1 << 16)
+def _value_losing(opener: str, moves: str, mark: str) -> int:
+    """How many moves of a player gave up a win or a draw; for use in SQL."""
+    return counts(map(int, moves), Mark(opener))[Mark(mark)].value_losing
 
 
 @contextmanager

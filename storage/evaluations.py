@@ -126,11 +126,7 @@ class Evaluations:
         Raises:
             NotFoundError: there is none.
         """
-        with self.db.read() as session:
-            row = _find(session, name)
-            if row is None:
-                raise NotFoundError(f"there is no evaluation {name!r}")
-            return _evaluations(session, [row])[0]
+        return named(self.db, name)
 
     def all(self) -> list[Evaluation]:
         """Every evaluation, the newest first."""
@@ -157,9 +153,7 @@ class Evaluations:
             BusyError: another process plays it.
             ConflictError: its settings were changed since it was opened.
         """
-        lock = FileLock(
-            f"{self.db.path}.evaluation-{evaluation.id}.lock", timeout=0, thread_local=False
-        )
+        lock = self._lock(evaluation)
         try:
             lock.acquire()
         except Timeout:
@@ -174,6 +168,18 @@ class Evaluations:
             yield
         finally:
             lock.release()
+
+    def is_held(self, evaluation: Evaluation) -> bool:
+        """Whether a process plays an evaluation: sooner known than from its signs of life.
+
+        To be asked before one is started, and not in passing: a process that wants to hold it in
+        the same moment may be refused.
+        """
+        try:
+            with self._lock(evaluation):
+                return False
+        except Timeout:
+            return True
 
     def beat(
         self,
@@ -215,6 +221,10 @@ class Evaluations:
         with self.db.write() as session:
             session.execute(this.values(values))
 
+    def _lock(self, evaluation: Evaluation) -> FileLock:
+        name = f"{self.db.path}.evaluation-{evaluation.id}.lock"
+        return FileLock(name, timeout=0, thread_local=False)
+
     def _played(self, seconds: float) -> dict[str, Any]:
         passed = _EVALUATIONS.c.milliseconds + round(seconds * 1000)
         return {"beat_at": self._now(), "milliseconds": passed}
@@ -241,6 +251,28 @@ class Evaluations:
                     finished_at=None,
                 )
             )
+
+
+def named(db: Database, name: str) -> Evaluation:
+    """The evaluation of a name.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    with db.read() as session:
+        return named_in(session, name)
+
+
+def named_in(session: Session, name: str) -> Evaluation:
+    """The evaluation of a name, read in this transaction.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    row = _find(session, name)
+    if row is None:
+        raise NotFoundError(f"there is no evaluation {name!r}")
+    return _evaluations(session, [row])[0]
 
 
 def _find(session: Session, name: str) -> Row[Any] | None:

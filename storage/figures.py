@@ -5,7 +5,7 @@ The database adds up; what comes back is one row an entry, however many games th
 
 from __future__ import annotations
 
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import TextClause, text
@@ -14,30 +14,9 @@ from sqlalchemy.orm import Session
 from arena.reward import DEFAULT_WEIGHTS, Check, Reward, Weights
 from arena.statistics import Sums
 from storage.cells import ENTRIES, PLAYED, VOID, Entry, entries_of, parameters
+from storage.costs import Costs
 from storage.database import Database
 from storage.evaluations import Evaluation
-
-
-@dataclass(frozen=True)
-class Costs:
-    """What games cost, void ones and repeats too."""
-
-    games: int = 0
-    """Games that were stored, each time that a cell was played."""
-    requests: int = 0
-    """Failed ones too."""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    seconds: float = 0.0
-    """Between requests and replies, added up over games that were under way at once."""
-
-    def __add__(self, other: Costs) -> Costs:
-        return Costs(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
-
-    def money(self, per_million_in: float, per_million_out: float) -> float:
-        """The price, in the currency in which a million tokens in and out are given."""
-        tokens = self.prompt_tokens * per_million_in + self.completion_tokens * per_million_out
-        return tokens / 1_000_000
 
 
 @dataclass(frozen=True)
@@ -158,6 +137,8 @@ def _costs(row: _Row | None) -> Costs:
     return Costs(
         games=row["stored"],
         requests=row["requests"],
+        attempts=row["replies"],
+        uncounted=row["uncounted"],
         prompt_tokens=row["prompt_tokens"],
         completion_tokens=row["completion_tokens"],
         seconds=row["milliseconds"] / 1000,
@@ -174,7 +155,7 @@ def _sums(n: int, total: float, squares: float, clusters: _Row | None, name: str
 _Row = dict[str, Any]
 _OF_SEATS = ("attempts", "invalid_attempts", "contains", "exact", "default_temperature")
 _COUNTS = ("wins", "draws", "losses", "forfeits", "repeats", "distinct", *_OF_SEATS)
-_SPENT = ("requests", "prompt_tokens", "completion_tokens", "milliseconds")
+_SPENT = ("requests", "uncounted", "prompt_tokens", "completion_tokens", "milliseconds")
 _SEAT = "LEFT JOIN seats ON seats.game = games.serial AND seats.mark = entry.mark"
 
 
@@ -239,6 +220,7 @@ SELECT
     total(iif(counts, reward * reward, 0)) AS reward_squares,
     {_each(_OF_SEATS, "sum(iif(counts, {0}, 0)) AS {0}")},
     {_each(_SPENT, "sum({0}) AS {0}")},
+    sum(attempts) AS replies,
     count(*) AS stored
 FROM judged
 GROUP BY n
@@ -285,6 +267,7 @@ spoilt AS (
             AND again.outcome <> 'void'
         ) AS is_void,
         count(*) AS stored,
+        sum(coalesce(attempts, 0)) AS replies,
         {_each(_SPENT, "sum(coalesce(seats.{0}, 0)) AS {0}")}
     FROM entry {VOID} {_SEAT}
     GROUP BY n, games.seed, games.rollout
@@ -293,7 +276,7 @@ SELECT
     n,
     sum(is_void AND NOT outgrown) AS void,
     sum(is_void AND outgrown) AS context_exceeded,
-    {_each((*_SPENT, "stored"), "sum({0}) AS {0}")}
+    {_each((*_SPENT, "replies", "stored"), "sum({0}) AS {0}")}
 FROM spoilt
 GROUP BY n
 """)

@@ -7,19 +7,21 @@ seats that do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, UnaryExpression, and_, exists, or_, select, true
+from sqlalchemy import ColumnElement, UnaryExpression, and_, exists, func, or_, select, true, tuple_
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.operators import custom_op
 
 from arena.board import Mark, Outcome
 from arena.game import Termination, Verdict
 from arena.players import Kind
+from storage.cells import entries_of
+from storage.evaluations import Evaluation, named_in
 from storage.players import ids_of
 from storage.tables import AttemptRow, GameRow, PlayerRow, Source, table_of
 
@@ -49,12 +51,16 @@ class GameFilter:
     """Of the player who sits there."""
     opening: bool | None = None
     """Whether that player moved first."""
-    result: Result | None = None
-    """What the game was for that player."""
+    result: Result | tuple[Result, ...] | None = None
+    """What the game was for that player: this, or one of these."""
     formatted: bool = False
     """A model, every reply of which followed the format (`contains`)."""
     no_invalid: bool = False
     """A model, every reply of which named a free square."""
+    keeps_value: bool = False
+    """A player that never gave up a win or a draw that it held."""
+    evaluation: str | None = None
+    """The name of an evaluation: a player of it, in one of its cells."""
 
     # On a game:
     outcome: Outcome | None = None
@@ -72,6 +78,8 @@ class GameFilter:
     """Begun before this time."""
     finished: bool | None = None
     ids: tuple[str, ...] | None = None
+    demonstration: bool | None = None
+    """Whether it came with the arena."""
     distinct_only: bool = False
     """Of the games that pass, the first of each line of the same two players; none that is void
     or under way."""
@@ -97,11 +105,17 @@ class Selection:
 
 
 def select_games(session: Session, filter: GameFilter) -> Selection:
-    """A filter as SQL; names are looked up now."""
-    who = {
-        name: None if asked is None else ids_of(session, asked)
-        for name, asked in (("player", filter.player), ("opponent", filter.opponent))
-    }
+    """A filter as SQL; names are looked up now.
+
+    Raises:
+        NotFoundError: there is no evaluation of the name that is asked for.
+    """
+    evaluation = None if filter.evaluation is None else named_in(session, filter.evaluation)
+    who = Asked(
+        None if filter.player is None else ids_of(session, filter.player),
+        None if filter.opponent is None else ids_of(session, filter.opponent),
+        evaluation,
+    )
     selection = _select(_GAMES, filter, who)
     if not filter.distinct_only:
         return selection
@@ -115,8 +129,16 @@ def select_games(session: Session, filter: GameFilter) -> Selection:
     return Selection(_GAMES, and_(selection.game, first), selection.seats, selection.by_player)
 
 
-def _select(games: Any, filter: GameFilter, who: Mapping[str, Sequence[int] | None]) -> Selection:
-    by_player = any(ids is not None for ids in who.values())
+class Asked(NamedTuple):
+    """What a filter names, looked up."""
+
+    player: Sequence[int] | None
+    opponent: Sequence[int] | None
+    evaluation: Evaluation | None
+
+
+def _select(games: Any, filter: GameFilter, who: Asked) -> Selection:
+    by_player = who.player is not None or who.opponent is not None
     seats = {mark: and_(true(), *_on_seat(games, mark, filter, who)) for mark in Mark}
     return Selection(games, and_(true(), *_on_game(games, filter, by_player)), seats, by_player)
 
@@ -150,18 +172,18 @@ def _on_game(games: Any, filter: GameFilter, by_player: bool) -> list[ColumnElem
         found.append(outcome.is_not(None) if filter.finished else outcome.is_(None))
     if filter.ids is not None:
         found.append(column.id.in_(filter.ids))
+    if filter.demonstration is not None:
+        found.append(column.demonstration == filter.demonstration)
     if filter.distinct_only:
         found.append(outcome != Outcome.VOID)
     return found
 
 
-def _on_seat(
-    games: Any, mark: Mark, filter: GameFilter, who: Mapping[str, Sequence[int] | None]
-) -> list[ColumnElement[bool]]:
+def _on_seat(games: Any, mark: Mark, filter: GameFilter, who: Asked) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     seat = games.c[f"{mark.lower()}_id"]
     opposite = games.c[f"{mark.other.lower()}_id"]
-    for column, ids in ((seat, who["player"]), (opposite, who["opponent"])):
+    for column, ids in ((seat, who.player), (opposite, who.opponent)):
         if ids is not None:
             found.append(column.in_(ids))
     if filter.kind is not None:
@@ -169,24 +191,48 @@ def _on_seat(
     if filter.opening is not None:
         found.append(games.c.opener == (mark if filter.opening else mark.other))
     if filter.result is not None:
-        outcome = {
+        outcomes = {
             Result.WIN: Outcome.win(mark),
             Result.DRAW: Outcome.DRAW,
             Result.LOSS: Outcome.win(mark.other),
-        }[filter.result]
-        found.append(_unindexed(games.c.outcome) == outcome)
+        }
+        asked = filter.result if isinstance(filter.result, tuple) else (filter.result,)
+        found.append(_unindexed(games.c.outcome).in_([outcomes[each] for each in asked]))
+    if filter.keeps_value:
+        given_up = func.value_losing(games.c.opener, games.c.moves, mark.value)
+        found.append(given_up == 0)
+    if who.evaluation is not None:
+        found += _in_evaluation(games, mark, who.evaluation)
     faults = [
         fault
-        for asked, fault in (
+        for wanted, fault in (
             (filter.formatted, ~_ATTEMPTS.c.contains),
             (filter.no_invalid, _ATTEMPTS.c.verdict != Verdict.OK),
         )
-        if asked
+        if wanted
     ]
     if faults:
         bad = (_ATTEMPTS.c.game == games.c.serial, _ATTEMPTS.c.mark == mark, or_(*faults))
         found += [_of_kind(seat, Kind.MODEL), ~exists(select(_ATTEMPTS.c.id).where(*bad))]
     return found
+
+
+def _in_evaluation(games: Any, mark: Mark, evaluation: Evaluation) -> list[ColumnElement[bool]]:
+    """A cell of the evaluation, in which its player has the mark."""
+    plan, columns = evaluation.plan, games.c
+    cells = [
+        (entry.player.id, entry.opponent.id, entry.opener.value)
+        for entry in entries_of(evaluation)
+        if entry.mark is mark
+    ]
+    seats = (columns.x_id, columns.o_id) if mark is Mark.X else (columns.o_id, columns.x_id)
+    return [
+        tuple_(*seats, columns.opener).in_(cells),
+        columns.seed >= plan.seed,
+        columns.seed < plan.seed + plan.games,
+        columns.rollout < plan.rollouts,
+        columns.source != Source.PLAY,
+    ]
 
 
 def _of_kind(player: ColumnElement[int], kind: Kind) -> ColumnElement[bool]:

@@ -223,12 +223,12 @@ class Games:
             details.add(row.serial, game, since, at)
             details.insert(session)
             if game.outcome is not None:
-                land(session, [_landing(session, game, row)], at)
+                land(session, [_landing(session, game, row, at)])
 
 
-def _landing(session: Session, game: Game, row: Row[Any]) -> Landing:
+def _landing(session: Session, game: Game, row: Row[Any], at: datetime) -> Landing:
     known = players.by_id(session, (row.x_id, row.o_id))
-    return Landing(row.serial, game, known[row.x_id], known[row.o_id], Source(row.source))
+    return Landing(row.serial, game, known[row.x_id], known[row.o_id], Source(row.source), at)
 
 
 def _record(
@@ -251,9 +251,9 @@ def _record(
         ids.append(None if serial is None else row["id"])
         if serial is not None:
             details.add(serial, game)
-            landings.append(Landing(serial, game, *seats, source))
+            landings.append(Landing(serial, game, *seats, source, at))
     details.insert(session)
-    land(session, landings, at)
+    land(session, landings)
     return ids
 
 
@@ -266,8 +266,8 @@ def _abandon(session: Session, games: Iterable[StoredGame], at: datetime) -> int
             game.end(Termination.ABANDONED)
             this = GAMES.c.serial == stored.serial
             session.execute(update(GAMES).where(this).values(_state(game, at)))
-            landings.append(Landing(stored.serial, game, stored.x, stored.o, stored.source))
-    land(session, landings, at)
+            landings.append(Landing(stored.serial, game, stored.x, stored.o, stored.source, at))
+    land(session, landings)
     return len(landings)
 
 

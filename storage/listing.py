@@ -37,6 +37,7 @@ class GameSummary:
     created_at: datetime
     updated_at: datetime
     finished_at: datetime | None
+    demonstration: bool
 
 
 def find(session: Session, filter: GameFilter, limit: int, before: int | None) -> list[GameSummary]:
@@ -72,6 +73,7 @@ def find(session: Session, filter: GameFilter, limit: int, before: int | None) -
             created_at=row.created_at,
             updated_at=row.updated_at,
             finished_at=row.finished_at,
+            demonstration=row.demonstration,
         )
         for row in rows
     ]

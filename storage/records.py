@@ -41,6 +41,7 @@ class StoredGame:
     created_at: datetime
     updated_at: datetime
     finished_at: datetime | None
+    demonstration: bool
 
     def player(self, mark: Mark) -> StoredPlayer:
         """Who plays a mark."""
@@ -159,6 +160,7 @@ def load(session: Session, serials: Sequence[int]) -> list[StoredGame]:
             created_at=row.created_at,
             updated_at=row.updated_at,
             finished_at=row.finished_at,
+            demonstration=row.demonstration,
         )
         for row in games
     ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import datetime
+from operator import add, attrgetter
 from typing import Any
 
 from sqlalchemy import Row, func, select, text
@@ -15,9 +16,10 @@ from arena.players import Kind
 from storage import players
 from storage.database import Database
 from storage.players import StoredPlayer
-from storage.tables import EntryRow, table_of
+from storage.tables import EntryRow, GameRow, table_of
 
 _ENTRIES = table_of(EntryRow)
+_GAMES = table_of(GameRow)
 _KIND_ORDER = list(Kind)[::-1]
 
 
@@ -58,9 +60,10 @@ class Tally:
         return self.wins + self.draws + self.losses
 
     def __add__(self, other: Tally) -> Tally:
-        return Tally(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return Tally(*map(add, _counts_of(self), _counts_of(other)))
 
 
+_counts_of = attrgetter(*Tally.__dataclass_fields__)
 _COUNTS = [column for column in _ENTRIES.c if column.name in Tally.__dataclass_fields__]
 
 
@@ -89,6 +92,8 @@ class Standing:
     """Games from the browser, which are part of no rate."""
     last_at: datetime
     """When its last game ended, rated or not."""
+    demonstration: int
+    """How many of its games came with the arena."""
 
 
 def leaderboard(db: Database) -> list[Standing]:
@@ -99,6 +104,7 @@ def leaderboard(db: Database) -> list[Standing]:
     with db.read() as session:
         rows = session.execute(select(*keys, *sums, last).group_by(*keys)).all()
         known = players.by_id(session, {row.player_id for row in rows})
+        shown = _demonstrations(session)
     tallies: defaultdict[int, defaultdict[str, Tally]] = defaultdict(lambda: defaultdict(Tally))
     ended: dict[int, datetime] = {}
     for row in rows:
@@ -106,10 +112,21 @@ def leaderboard(db: Database) -> list[Standing]:
         tallies[row.player_id][place] += _tally(row)
         ended[row.player_id] = max(row.last_at, ended.get(row.player_id, row.last_at))
     standings = (
-        Standing(known[id], seen["opening"], seen["replying"], seen["people"], ended[id])
+        Standing(known[id], seen["opening"], seen["replying"], seen["people"], ended[id], shown[id])
         for id, seen in tallies.items()
     )
     return sorted(standings, key=lambda standing: _order(standing.player))
+
+
+def _demonstrations(session: Session) -> Counter[int]:
+    """How many demonstration games each player has; read off their own index."""
+    pair = (_GAMES.c.x_id, _GAMES.c.o_id)
+    games = select(*pair, func.count().label("games")).where(_GAMES.c.demonstration)
+    found: Counter[int] = Counter()
+    for row in session.execute(games.group_by(*pair)):
+        found.update({row.x_id: row.games})
+        found.update({row.o_id: row.games})
+    return found
 
 
 def matrix(db: Database, *, rated: bool = True) -> list[Entry]:

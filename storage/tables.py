@@ -8,6 +8,8 @@
                 ─< seats         what a player's replies in a game come to, counted as it lands
     players ─< entries               what the leaderboard shows, maintained as games land
     evaluations                      what is planned, how it stands, what is wanted of it
+    demonstrations                   which demonstration games came in, and went again
+    reward_runs ─< reward_rollouts   imported runs of other environments
 
 Times are whole milliseconds since 1970 in UTC. Within the database a game is known by its
 `serial`, a small number in the order of arrival that keeps the rows of a game together; outside
@@ -88,6 +90,7 @@ class GameRow(Table, table=True):
             "rollout",
             sqlite_where=text("source <> 'play' AND outcome = 'void'"),
         ),
+        Index("ix_games_demonstration", "x_id", "o_id", sqlite_where=text("demonstration")),
     )
 
     serial: int | None = Field(default=None, primary_key=True)
@@ -112,6 +115,8 @@ class GameRow(Table, table=True):
     created_at: datetime = Field(sa_type=Instant, index=True)
     updated_at: datetime = Field(sa_type=Instant)
     finished_at: datetime | None = Field(sa_type=Instant)
+    demonstration: bool = Field(sa_column_kwargs={"server_default": "0"})
+    """Whether it came with the arena, to show something at the first start."""
 
 
 class TurnRow(Table, table=True):
@@ -197,6 +202,8 @@ class SeatRow(Table, table=True):
     default_temperature: int
     requests: int
     """Failed ones too."""
+    uncounted: int = Field(sa_column_kwargs={"server_default": "0"})
+    """Attempts of which the server did not say how many tokens they took."""
 
 
 class LineRow(Table, table=True):
@@ -279,6 +286,62 @@ class EvaluationRow(Table, table=True):
     """The last sign of life of the process that plays."""
     finished_at: datetime | None = Field(sa_type=Instant)
     """When nothing was left to play; written last."""
+
+
+class DemonstrationRow(Table, table=True):
+    """One file of demonstration games that was imported."""
+
+    __tablename__ = "demonstrations"
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(sa_type=LosslessText)
+    """The file's, without its folder."""
+    begun_at: datetime = Field(sa_type=Instant)
+    finished_at: datetime | None = Field(sa_type=Instant)
+    """Null where the import was broken off: the next start goes on with it."""
+    removed_at: datetime | None = Field(sa_type=Instant)
+    """When its games were removed again. The row stays, so that they do not come back."""
+
+
+class RewardRunRow(Table, table=True):
+    """A run of some environment that was imported: its rollouts are no games of the arena's."""
+
+    __tablename__ = "reward_runs"
+
+    id: int | None = Field(default=None, primary_key=True)
+    key: str = Field(sa_type=LosslessText, unique=True)
+    """What an import knows it by."""
+    name: str = Field(sa_type=LosslessText)
+    environment: str = Field(sa_type=LosslessText)
+
+
+class RewardRolloutRow(Table, table=True):
+    """One rollout of such a run."""
+
+    __tablename__ = "reward_rollouts"
+    __table_args__ = (
+        Index("ux_reward_rollouts_key", "run_id", "key", unique=True),
+        Index("ix_reward_rollouts_example", "run_id", "example"),
+        Index("ix_reward_rollouts_reward", "run_id", "reward"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="reward_runs.id")
+    key: str = Field(sa_type=LosslessText)
+    """What an import knows it by, within its run."""
+    example: str = Field(sa_type=LosslessText)
+    """Equal for rollouts of one example."""
+    model: str = Field(sa_type=LosslessText)
+    seat: str = Field(sa_type=LosslessText)
+    """Where several play; else empty."""
+    reward: float | None
+    """Null where it counts for nobody."""
+    parts: dict[str, Any] = Field(sa_type=Json)
+    """By reward function: its score and weight, or null."""
+    why_void: str | None = Field(sa_type=LosslessText)
+    messages: list[dict[str, Any]] = Field(sa_type=Json)
+    """The chat, last reply included."""
+    at: datetime | None = Field(sa_type=Instant)
 
 
 class CardRow(Table, table=True):

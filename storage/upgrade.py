@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.orm import Session
 
 from arena.errors import StorageError
+from storage.derived import DERIVED
 from storage.migrations import HEAD
+from storage.recount import recount
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -19,7 +22,8 @@ _PATIENCE = 300.0
 
 
 def upgrade(engine: Engine, path: Path) -> None:
-    """Bring the database to the newest revision, in one transaction, under a lock file beside it.
+    """Bring the database to the newest revision, in one transaction, under a lock file beside it;
+    and count anew what is derived from its games, where that means something else than it did.
 
     Args:
         engine: from `storage.database`, without the enforcement of foreign keys, since a step that
@@ -35,9 +39,13 @@ def upgrade(engine: Engine, path: Path) -> None:
             # Only now: whoever held the lock before may have upgraded it.
             with engine.connect() as connection:
                 revision = _revision(connection, path)
-            if revision != HEAD:
+                derived = connection.exec_driver_sql("PRAGMA user_version").scalar()
+            if (revision, derived) != (HEAD, DERIVED):
                 with engine.execution_options(write=True).begin() as connection:
-                    _to_head(connection, revision, path)
+                    if revision != HEAD:
+                        _to_head(connection, revision, path)
+                    recount(Session(connection))
+                    connection.exec_driver_sql(f"PRAGMA user_version = {DERIVED}")
             _set_wal(engine)
     except Timeout as error:
         raise StorageError(

@@ -215,7 +215,9 @@ def _abort(request: web.Request) -> None:
 def _usage(body: dict[str, Any], say: Say) -> dict[str, int]:
     letters = sum(len(message["content"]) for message in body["messages"])
     prompt = letters // 4 if say.prompt_tokens is None else say.prompt_tokens
-    return {"prompt_tokens": prompt, "completion_tokens": len(say.text or "") // 4}
+    completion = len(say.text or "") // 4
+    total = prompt + completion
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total}
 
 
 def closed_port() -> int:

@@ -58,7 +58,7 @@ class Chatter:
             attempts.append(self._attempt(said, Verdict.TRUNCATED))
             return Decision(None, tuple(attempts), Termination.FORFEIT_TRUNCATED)
         attempts.append(self._attempt(said, Verdict.OK))
-        return Decision((await self._engine.decide(game)).square, tuple(attempts))
+        return Decision(self._engine.decide(game).square, tuple(attempts))
 
     def _attempt(self, said: random.Random, verdict: Verdict) -> Attempt:
         contains = verdict is Verdict.OK and said.random() < 0.8

@@ -100,8 +100,13 @@ def test_what_replies_came_to_is_counted_for_earlier_games_too(games, db):
     counted = text("SELECT * FROM seats ORDER BY game, mark")
     with db.write() as session:
         before = session.execute(counted).all()
-        for step in ("TABLE seats", "TABLE evaluations", "INDEX ix_games_void"):
-            session.execute(text(f"DROP {step}"))
+        for name in ("ix_games_void", "ix_games_demonstration"):
+            session.execute(text(f"DROP INDEX {name}"))
+        session.execute(text("ALTER TABLE games DROP COLUMN demonstration"))
+        counted_since = ("clusters", "relatives", "mistakes", "traps", "lost_lines")
+        imported_since = ("reward_rollouts", "reward_runs")
+        for name in ("seats", "evaluations", "demonstrations", *counted_since, *imported_since):
+            session.execute(text(f"DROP TABLE {name}"))
         session.execute(text("UPDATE alembic_version SET version_num = '0002'"))
     again = Database.open(db.path)
     with again.read() as session:

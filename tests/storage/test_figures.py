@@ -16,8 +16,9 @@ from arena.statistics import Sums
 from storage import GameFilter, Source
 from storage.cells import done_cells, entries_of
 from storage.conduct import conduct
+from storage.costs import Costs
 from storage.evaluations import Evaluations
-from storage.figures import Costs, figures
+from storage.figures import figures
 from storage.setups import Setup
 from tests.storage.chatter import Chatter
 from tests.storage.samples import (
@@ -137,6 +138,8 @@ def compare(games, evaluation, check, weights):
         assert dataclasses.replace(got.costs, seconds=0) == Costs(
             games=len(every),
             requests=sum(len(a.requests) for a in replies) + len(failed),
+            attempts=len(replies),
+            uncounted=sum(a.prompt_tokens is None for a in replies),
             prompt_tokens=sum(a.prompt_tokens or 0 for a in replies),
             completion_tokens=sum(a.completion_tokens or 0 for a in replies),
         )
@@ -221,13 +224,14 @@ def test_a_cell_that_was_void_and_is_not_any_more(evaluations, games):
     found = figures(games._db, evaluation)[0]
     # The third did not even begin.
     assert (found.games, found.void, found.context_exceeded) == (1, 1, 1)
-    assert found.costs == Costs(games=7, requests=6, seconds=9.0)
+    assert found.costs == Costs(games=7, requests=6, attempts=4, uncounted=4, seconds=9.0)
+    assert not found.costs.has_tokens
     (done,) = done_cells(games._db, evaluation)
     assert len(done) == found.played == 2
     assert compare(games, evaluation, *CHECKS[0]) == 1
 
 
 def test_costs_add_up_and_have_a_price():
-    costs = Costs(1, 2, 1_000_000, 500_000, 1.5)
-    assert costs + costs == Costs(2, 4, 2_000_000, 1_000_000, 3.0)
+    costs = Costs(1, 2, 3, 1, 1_000_000, 500_000, 1.5)
+    assert costs + costs == Costs(2, 4, 6, 2, 2_000_000, 1_000_000, 3.0)
     assert costs.money(0.25, 2.0) == 1.25

@@ -113,6 +113,8 @@ def test_a_chat_is_one_row_with_exactly_what_was_sent_and_received(games, db):
         "invalid": 1,
         "contains": 3,
         "exact": 0,
+        "demonstration": False,
+        "replaced": 0,
     }
 
 
@@ -220,8 +222,9 @@ def test_no_secret_leaves(games, db):
     assert json.loads(line)["turns"][0]["at"] == "2026-01-01T00:00:02.000+00:00"
 
 
-def test_lines_are_ascii_and_keep_every_character(games, db):
-    reply = "lone \ud800, é, \0, 😀\n"
+def test_lines_are_ascii_and_hold_what_every_reader_takes(games, db):
+    """Half of a pair becomes a replacement, and the row says so; both halves the character."""
+    reply = "lone \ud800, é, \0, 😀, \ud83d\ude00\n"
     game = game_of(OPENER_WINS, attempts={0: [attempt(chat("s", "u"), reply)]})
     games.record(game, MODEL, RANDOM, STORE)
     for flavour in ("messages", "games"):
@@ -229,13 +232,22 @@ def test_lines_are_ascii_and_keep_every_character(games, db):
         assert line.isascii()
         assert line.count(b"\n") == 1
     (line,) = jsonl(rows(db, "messages"))
-    assert json.loads(line)["messages"][-1]["content"] == reply
+    row = json.loads(line)
+    assert row["messages"][-1]["content"] == "lone \ufffd, é, \0, 😀, 😀\n"
+    assert row["replaced"] == 1
+    (line,) = jsonl(rows(db, "games"))
+    row = json.loads(line)
+    kept = row["turns"][0]["attempts"][0]["reply"]
+    assert kept == "lone \ufffd, é, \0, 😀, \ufffd\ufffd\n"
+    assert json.loads(row["replaced"]) == {
+        "turns.0.attempts.0.reply": [[5, "d800"], [17, "d83d"], [18, "de00"]]
+    }
 
 
 def test_the_same_games_give_the_same_bytes_in_order(games, db, monkeypatch):
     ids = [games.record(game_of(OPENER_WINS, seed=n), FIRST, RANDOM, STORE) for n in range(7)]
     whole = list(jsonl(rows(db, "games")))
-    monkeypatch.setattr("storage.datasets._BATCH", 2)
+    monkeypatch.setattr("storage.datasets.stream.BATCH", 2)
     assert list(jsonl(rows(db, "games"))) == whole
     assert [json.loads(line)["game"] for line in whole] == ids
     some = GameFilter(ids=tuple(ids[2:5]))
@@ -243,7 +255,7 @@ def test_the_same_games_give_the_same_bytes_in_order(games, db, monkeypatch):
 
 
 def test_games_that_arrive_meanwhile_are_left_out(games, db, monkeypatch):
-    monkeypatch.setattr("storage.datasets._BATCH", 1)
+    monkeypatch.setattr("storage.datasets.stream.BATCH", 1)
     for seed in range(3):
         games.record(game_of(OPENER_WINS, seed=seed), FIRST, RANDOM, STORE)
     seen = 0
@@ -254,5 +266,5 @@ def test_games_that_arrive_meanwhile_are_left_out(games, db, monkeypatch):
 
 
 def test_an_unknown_flavour(db):
-    with pytest.raises(NotFoundError, match="no flavour 'parquet': valid are messages, games"):
+    with pytest.raises(NotFoundError, match="no flavour 'parquet': valid are messages, turns"):
         rows(db, "parquet")

@@ -1,0 +1,199 @@
+"""Takes files of games in: each line checked, some hundreds a transaction, everything reported."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from arena.errors import StorageError
+from storage.database import Database
+from storage.imports import repetitions
+from storage.imports.check import Incoming, LineError, Trouble
+from storage.imports.files import Line, lines_of
+from storage.imports.readers import Found, Reader, reader_of
+from storage.imports.rollouts import Rollout, write_rollouts
+from storage.imports.write import Fate, write
+
+BATCH = 200
+"""Games a transaction, and in memory at once."""
+_SHOWN = 20
+"""Troubles of a kind that are told line by line; all are counted."""
+_TAKEN = (Trouble.UNKNOWN_KEY, Trouble.SAME_CELL, Trouble.TIMEOUT)
+"""What is no reason to call an import failed."""
+
+OnProgress = Callable[[float], None]
+Wanted = Callable[[Session], bool]
+"""Asked in each transaction before anything is stored: whether the games still are wanted."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What was wrong with one line."""
+
+    file: str
+    line: int
+    trouble: Trouble
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: {self.message}"
+
+
+@dataclass
+class Report:
+    """What became of the lines of one import."""
+
+    lines: int = 0
+    imported: int = 0
+    known: int = 0
+    """Games and rollouts that were stored already."""
+    rollouts: int = 0
+    """Of other environments, imported."""
+    troubles: Counter[Trouble] = field(default_factory=Counter)
+    """Lines by what was wrong with them."""
+    problems: list[Problem] = field(default_factory=list)
+    """The first of each kind."""
+    complete: bool = True
+    """Whether it went on to the end."""
+
+    @property
+    def refused(self) -> int:
+        """Lines that held no game to be believed."""
+        return sum(n for trouble, n in self.troubles.items() if trouble not in _TAKEN)
+
+    @property
+    def same_cell(self) -> int:
+        """Games left out because another one of their cell counts."""
+        return self.troubles[Trouble.SAME_CELL]
+
+    def __add__(self, other: Report) -> Report:
+        return Report(
+            self.lines + other.lines,
+            self.imported + other.imported,
+            self.known + other.known,
+            self.rollouts + other.rollouts,
+            self.troubles + other.troubles,
+            self.problems + other.problems,
+            self.complete and other.complete,
+        )
+
+    def add(self, file: str, line: int, trouble: Trouble, message: str) -> None:
+        """Count a trouble, and keep it if it is one of the first."""
+        self.troubles[trouble] += 1
+        if self.troubles[trouble] <= _SHOWN:
+            self.problems.append(Problem(file, line, trouble, message))
+
+
+def import_files(
+    db: Database,
+    paths: Iterable[Path],
+    *,
+    demonstration: bool = False,
+    on_progress: OnProgress | None = None,
+    wanted: Wanted | None = None,
+) -> Report:
+    """Import files: of the flavour `games`, of verifiers, or lists of moves.
+
+    A game that is stored already is known by its id and left as it is, so that the same import
+    again changes nothing, and one that was broken off is completed.
+
+    Args:
+        db: where they go.
+        paths: JSONL, plain or gzip'd, Parquet, or CSV.
+        demonstration: mark the games as such.
+        on_progress: is told the share that was read, 0 to 1, after each transaction.
+        wanted: ends the import where it says no.
+
+    Raises:
+        StorageError: a file cannot be opened, or the database not be written. Whole batches of
+            what came before are stored.
+    """
+    files = list(paths)
+    for path in files:
+        _check(path)
+    report = Report()
+    for number, path in enumerate(files):
+        batch: list[tuple[int, Found]] = []
+        reader: Reader | None = None
+        for line in lines_of(path):
+            report.lines += 1
+            reader = reader or reader_of(path.name, line.content)
+            batch += [(line.number, found) for found in _read(reader, line, path.name, report)]
+            if len(batch) >= BATCH:
+                if not _store(db, batch, path.name, report, demonstration, wanted):
+                    return replace(report, complete=False)
+                batch = []
+                if on_progress:
+                    on_progress((number + line.done) / len(files))
+        if batch and not _store(db, batch, path.name, report, demonstration, wanted):
+            return replace(report, complete=False)
+        if on_progress:
+            on_progress((number + 1) / len(files))
+    return report
+
+
+def _check(path: Path) -> None:
+    """Find before anything is stored what cannot be opened."""
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _read(reader: Reader, line: Line, name: str, report: Report) -> Sequence[Found]:
+    try:
+        if isinstance(line.content, LineError):
+            raise line.content
+        return reader(line.content)
+    except LineError as error:
+        torn = error.trouble is Trouble.NOT_JSON and not line.whole
+        message = "the file ends in the middle of this line" if torn else str(error)
+        report.add(name, line.number, Trouble.TORN if torn else error.trouble, message)
+        return ()
+
+
+def _store(
+    db: Database,
+    batch: Sequence[tuple[int, Found]],
+    name: str,
+    report: Report,
+    demonstration: bool,
+    wanted: Wanted | None,
+) -> bool:
+    """Store what is new and report the rest; whether games are still wanted."""
+    with db.write() as session:
+        if wanted and not wanted(session):
+            return False
+        games = [found for _, found in batch if isinstance(found, Incoming)]
+        rollouts = [found for _, found in batch if isinstance(found, Rollout)]
+        repetitions.number(session, games)
+        fates = iter(write(session, games, demonstration=demonstration))
+        stored = iter(write_rollouts(session, rollouts))
+    for line, game in batch:
+        if game.unknown:
+            keys = ", ".join(dict.fromkeys(game.unknown))
+            report.add(name, line, Trouble.UNKNOWN_KEY, f"unknown and left out: {keys:.200}")
+        if isinstance(game, Rollout):
+            if game.timeout:
+                message = "it ran out of time and is called a success: taken in as void"
+                report.add(name, line, Trouble.TIMEOUT, message)
+            new = next(stored)
+            report.rollouts += new
+            report.known += not new
+            continue
+        fate = next(fates)
+        if fate is Fate.IMPORTED:
+            report.imported += 1
+        elif fate is Fate.KNOWN:
+            report.known += 1
+        elif fate is Fate.SAME_CELL:
+            message = "another game of these players, opener, seed and rollout is stored"
+            report.add(name, line, Trouble.SAME_CELL, f"{message}: left out")
+        else:
+            message = f"another game is stored, or under way, by the id {game.id}"
+            report.add(name, line, Trouble.OTHER_GAME, message)
+    return True

@@ -1,0 +1,88 @@
+"""Rollouts of any environment: a reward in its parts, and the chat that earned it.
+
+They are no games, so they move no rate: a run is looked at for itself, n examples with r rollouts
+each, its rewards' distribution and its transcripts (`storage.rewards`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.orm import Session
+
+from storage.tables import RewardRolloutRow, RewardRunRow, table_of
+
+RUNS = table_of(RewardRunRow)
+ROLLOUTS = table_of(RewardRolloutRow)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rollout:
+    """One, as a file tells it."""
+
+    run: str
+    """What its run is known by."""
+    run_name: str
+    environment: str
+    key: str
+    """What it is known by, within its run."""
+    example: str
+    """Equal for rollouts of the same example."""
+    model: str = ""
+    seat: str = ""
+    """Where several play."""
+    reward: float | None = None
+    """None where it counts for nobody."""
+    parts: dict[str, Any] = field(default_factory=dict)
+    """By reward function: [score, weight], or null where it gave none."""
+    why_void: str | None = None
+    timeout: bool = False
+    """Whether the file calls it a success, and it ran out of time."""
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    at: datetime | None = None
+    unknown: tuple[str, ...] = ()
+
+
+def write_rollouts(session: Session, batch: Sequence[Rollout]) -> list[bool]:
+    """Store those that are new; whether each was.
+
+    Args:
+        session: a writing transaction.
+        batch: some hundreds.
+    """
+    runs = {each.run: _run(session, each) for each in batch}
+    statement = insert(ROLLOUTS).on_conflict_do_nothing().returning(ROLLOUTS.c.id)
+    fates = []
+    for each in batch:
+        row = {
+            "run_id": runs[each.run],
+            "key": each.key,
+            "example": each.example,
+            "model": each.model,
+            "seat": each.seat,
+            "reward": each.reward,
+            "parts": each.parts,
+            "why_void": each.why_void,
+            "messages": each.messages,
+            "at": each.at,
+        }
+        fates.append(session.execute(statement, row).scalar_one_or_none() is not None)
+    return fates
+
+
+def _run(session: Session, rollout: Rollout) -> int:
+    known = select(RUNS.c.id).where(RUNS.c.key == rollout.run)
+    found = session.execute(known).scalar_one_or_none()
+    if found is None:
+        row = {
+            "key": rollout.run,
+            "name": rollout.run_name,
+            "environment": rollout.environment,
+        }
+        found = session.execute(insert(RUNS).values(row).returning(RUNS.c.id)).scalar_one()
+    return int(found)

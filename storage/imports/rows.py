@@ -1,0 +1,130 @@
+"""The older result rows of verifiers: a prompt, a completion, a reward, a column for each function.
+
+A row has no id. It is known by its content and, where equal rows stand in one file, by which of
+them it is; its run is known by the file's name. What is no text, no chat and no other known column
+is a reward function's where it is a number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from typing import Any
+
+from storage.columns import canonical_json
+from storage.imports.check import LineError, Trouble
+from storage.imports.rollouts import Rollout
+
+NEEDED = frozenset({"prompt", "completion", "reward"})
+_KNOWN = NEEDED | {
+    *("example_id", "id", "task", "answer", "info", "error", "is_truncated", "is_completed"),
+    *("stop_condition", "timing", "metrics", "generation_ms", "scoring_ms", "total_ms"),
+    *("num_turns", "turn", "tools", "tool_defs", "token_usage", "model", "is_timeout"),
+}
+_KEPT = ("role", "content", "reasoning_content")
+
+
+class RowReader:
+    """Reads the lines of one file.
+
+    Args:
+        name: the file's.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._seen: Counter[str] = Counter()
+
+    def __call__(self, line: bytes) -> list[Rollout]:
+        """The rollout in a line.
+
+        Raises:
+            LineError: there is none that may be believed.
+        """
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise LineError(Trouble.NOT_JSON, f"no JSON: {error}") from None
+        if not isinstance(row, dict):
+            raise LineError(Trouble.FOREIGN, "no JSON object")
+        if missing := sorted(NEEDED - row.keys()):
+            raise LineError(Trouble.FORM, f"the column {missing[0]} is missing")
+        prompt, completion = (_chat(row, key) for key in ("prompt", "completion"))
+        failed = row.get("error")
+        timeout = row.get("is_timeout") is True or "timeout" in str(row.get("stop_condition"))
+        why_void = "it failed" if failed else "it ran out of time" if timeout else None
+        reward = _number(row["reward"], "reward")
+        content = hashlib.sha256(canonical_json(row).encode("utf-8", "surrogatepass")).hexdigest()
+        self._seen[content] += 1
+        task = row.get("task")
+        return [
+            Rollout(
+                run=f"rows:{self._name}",
+                run_name=self._name,
+                environment=task if isinstance(task, str) else "",
+                key=f"{content}:{self._seen[content]}",
+                example=_example(row, prompt),
+                model=row["model"] if isinstance(row.get("model"), str) else "",
+                reward=None if why_void else reward,
+                parts=_parts(row),
+                why_void=why_void,
+                timeout=timeout and not failed,
+                messages=[*prompt, *completion],
+                unknown=tuple(
+                    key
+                    for key, value in row.items()
+                    if key not in _KNOWN and not _is_number(value) and value is not None
+                ),
+            )
+        ]
+
+
+def _chat(row: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    value = row[key]
+    if isinstance(value, str):
+        return [{"role": "user" if key == "prompt" else "assistant", "content": value}]
+    if not isinstance(value, list) or not value:
+        raise LineError(Trouble.FORM, f"{key}: neither a text nor a list of messages")
+    chat = []
+    for place, each in enumerate(value):
+        if not isinstance(each, dict) or not isinstance(each.get("role"), str):
+            raise LineError(Trouble.FORM, f"{key}.{place}: no message with a role")
+        message = {name: each.get(name) for name in _KEPT if each.get(name) is not None}
+        content = message.setdefault("content", "")
+        if not isinstance(content, str | list):
+            raise LineError(Trouble.FORM, f"{key}.{place}: its content is no text")
+        chat.append(message)
+    return chat
+
+
+def _example(row: dict[str, Any], prompt: list[dict[str, Any]]) -> str:
+    for key in ("example_id", "id"):
+        if isinstance(row.get(key), int | str) and not isinstance(row[key], bool):
+            return f"{row[key]}"
+    text = canonical_json([prompt, row.get("answer")])
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _parts(row: dict[str, Any]) -> dict[str, Any]:
+    """What each function gave. How it was weighed is not in the row."""
+    metrics = row.get("metrics")
+    inner = metrics if isinstance(metrics, dict) else {}
+    columns = {key: value for key, value in row.items() if key not in _KNOWN}
+    found = {key: value for key, value in {**inner, **columns}.items() if _is_number(value)}
+    return {key: [_number(value, key), None] for key, value in found.items()}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number(value: object, key: str) -> float:
+    try:
+        number = float(value) if _is_number(value) else math.nan  # type: ignore[arg-type]
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise LineError(Trouble.FORM, f"{key}: {value!r:.40} is no finite number")
+    return number

@@ -1,0 +1,140 @@
+"""The older result rows, and lists of moves."""
+
+import json
+
+import pytest
+
+from arena.board import Mark
+from arena.game import Game, Turn
+from arena.opponents import parse
+from storage import rewards
+from storage.imports import Trouble, import_files
+from tests.storage.imports.reading import stored_games
+from tests.storage.imports.samples import dump
+
+FORM, ILLEGAL, CONTRADICTION = Trouble.FORM, Trouble.ILLEGAL, Trouble.CONTRADICTION
+
+
+def row(**changes):
+    return {
+        "example_id": 0,
+        "task": "tic-tac-toe",
+        "prompt": [{"role": "user", "content": "0 | 1 | 2"}],
+        "completion": [{"role": "assistant", "content": "<move>4</move>"}],
+        "reward": 0.7,
+        "win_reward": 0.5,
+        "format_reward": 0.2,
+    } | changes
+
+
+@pytest.fixture
+def take(db, tmp_path):
+    def importing(*lines, name="results.jsonl"):
+        path = tmp_path / name
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        path.write_text("".join(f"{text}\n" for text in texts), "utf-8")
+        return import_files(db, [path])
+
+    return importing
+
+
+def test_rows_become_a_run(take, db):
+    report = take(row(), row(), row(example_id=1, reward=0.1, error="timed out"))
+    assert (report.rollouts, report.refused) == (3, 0)
+    assert take(row(), row(), row(example_id=1, reward=0.1, error="timed out")).known == 3
+    (run,) = rewards.runs(db)
+    assert (run.name, run.environment) == ("results.jsonl", "tic-tac-toe")
+    assert (run.examples, run.rollouts, run.void) == (1, 2, 1)
+    assert rewards.distribution(db, run.id) == [(0.7, 2)]
+    first, *_, last = rewards.transcripts(db, run.id)
+    assert first.parts == {"win_reward": [0.5, None], "format_reward": [0.2, None]}
+    assert [each["content"] for each in first.messages] == ["0 | 1 | 2", "<move>4</move>"]
+    assert (last.reward, last.why_void) == (None, "it failed")
+
+
+def test_a_run_that_grew_adds_what_is_new(take, db):
+    take(row(), row())
+    assert take(row(), row(), row()).rollouts == 1
+    assert rewards.runs(db)[0].rollouts == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "trouble", "said"),
+    [
+        (row(reward="good"), FORM, "reward"),
+        (row(reward=None), FORM, "reward"),
+        (row(reward=10**400), FORM, "reward"),
+        (row(win_reward=1e999), FORM, "win_reward"),
+        (row(prompt=7), FORM, "prompt"),
+        (row(completion=[{"content": "x"}]), FORM, "completion.0"),
+        (row(completion=[{"role": "assistant", "content": 3}]), FORM, "completion.0"),
+        ({"prompt": "x", "reward": 1}, FORM, "completion is missing"),
+        ("[]", Trouble.FOREIGN, "no JSON object"),
+        ("{", Trouble.NOT_JSON, "no JSON"),
+    ],
+)
+def test_rows_that_cannot_be_believed(take, db, line, trouble, said):
+    take(row())
+    before = dump(db)
+    report = take(row(), line)
+    assert dump(db) == before
+    ((where, what, message),) = [(p.line, p.trouble, p.message) for p in report.problems]
+    assert (where, what) == (2, trouble)
+    assert said in message
+
+
+def test_a_column_that_is_no_reward_is_told(take):
+    report = take(row(colour="red"))
+    assert report.rollouts == 1
+    assert report.troubles == {Trouble.UNKNOWN_KEY: 1}
+
+
+def engine_game(seed):
+    game = Game(Mark.X, seed)
+    engine = parse("minimax:tie=first")
+    while game.outcome is None:
+        game.add(Turn(game.to_move, engine.choose(game.board, game.salt)))
+    return "".join(map(str, game.moves))
+
+
+def test_move_lists(take, db):
+    lines = (
+        "moves,x,o,opener,outcome,seed",
+        "0 3 1 4 2,Ada,Grace,X,x,",
+        '"4-0-8, 2-1 7 6 3 5",Ada,,O,,',
+        f"{engine_game(3)},minimax:tie=first,minimax:tie=first,X,draw,3",
+    )
+    report = take(*lines, name="moves.csv")
+    assert (report.imported, report.refused) == (3, 0)
+    assert take(*lines, name="moves.csv").known == 3
+    games = sorted(stored_games(db), key=lambda stored: stored.game.moves)
+    assert [stored.source for stored in games] == ["play", "store", "play"]
+    assert games[0].x.identity.name == "Ada"
+    assert games[0].game.termination == "line"
+
+
+@pytest.mark.parametrize(
+    ("line", "trouble", "said"),
+    [
+        ("0 3 1 4 2,Ada,Grace,X,o,", CONTRADICTION, "claims 'o'"),
+        ("0 3 1 4,Ada,Grace,X,,", CONTRADICTION, "before the game does"),
+        ("0 0 1,Ada,Grace,X,,", ILLEGAL, "0 is not a free square"),
+        ("0 3 1 4 2 5,Ada,Grace,X,,", ILLEGAL, "the game is over"),
+        ("0 9 1,Ada,Grace,X,,", FORM, "no list of squares"),
+        ("centre,Ada,Grace,X,,", FORM, "no list of squares"),
+        ("0 3 1 4 2,Ada,Grace,Y,,", FORM, "neither X nor O"),
+        ("0 3 1 4 2,Ada,Grace,X,,-1", FORM, "no whole number"),
+        ("0 3 1 4 2,Ada", FORM, "2 fields"),
+        ('"0 3 1,Ada,Grace,X,,', FORM, "no line of CSV"),
+        ("0 3 1 4 2,minimax,Grace,X,,", FORM, "only with the game's seed"),
+        ("0 3 1 4 2,minimax:tie=odd,Grace,X,,1", FORM, "tie=odd"),
+        ("8 4 0 2 6 7 1 5 3,minimax:tie=first,Grace,X,,1", CONTRADICTION, "takes"),
+    ],
+)
+def test_move_lists_that_cannot_be_believed(take, db, line, trouble, said):
+    before = dump(db)
+    report = take("moves,x,o,opener,outcome,seed", line, name="moves.csv")
+    assert dump(db) == before
+    ((where, what, message),) = [(p.line, p.trouble, p.message) for p in report.problems]
+    assert (where, what) == (2, trouble)
+    assert said in message
