@@ -22,8 +22,9 @@ _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=Fal
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _LIKE_A_KEY = re.compile(r"(?=.*[a-z])(?=.*[0-9]).{20,}")
 _SECRET = re.compile(r"(^|_|-)(key|apikey|secret|password|authorization|bearer)$", re.IGNORECASE)
+_CURRENCY = re.compile(r"[A-Z]{3}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-_RESERVED = frozenset({"human", "person", "engine", "model", "random", "minimax"})
+RESERVED = frozenset({"human", "person", "engine", "model", "random", "minimax"})
 _WITH_STEPS = ("name", "model", "base_url", "gguf")
 _OF_A_SERVER = ("api_key_env", "headers_env")
 _OF_A_FILE = ("threads", "context")
@@ -56,6 +57,25 @@ class Sampling(BaseModel):
         if self.max_completion_tokens is not None:
             del said["max_tokens"]
         return said
+
+
+class Prices(BaseModel):
+    """What a server asks for tokens. No part of who a model is."""
+
+    model_config = _STRICT
+
+    input: float = Field(ge=0)
+    """For a million tokens of prompts."""
+    output: float = Field(ge=0)
+    """For a million tokens of replies, thinking included."""
+    currency: str = "USD"
+
+    @field_validator("currency")
+    @classmethod
+    def _is_a_code(cls, value: str) -> str:
+        if not _CURRENCY.fullmatch(value):
+            raise ValueError("has to be a currency's three capital letters, such as USD or EUR")
+        return value
 
 
 class Entry(BaseModel):
@@ -97,13 +117,15 @@ class Entry(BaseModel):
     """For one request, to its last byte."""
     max_tries: int = Field(default=20, ge=1)
     max_wait_s: float = Field(default=600.0, ge=0)
+    prices: Prices | None = None
+    """What its tokens cost, where somebody has to pay for them."""
 
     @field_validator("name")
     @classmethod
     def _is_no_other_player(cls, value: str) -> str:
         if not 1 <= len(value) <= 80 or not value.isprintable() or value != value.strip():
             raise ValueError("has to be 1 to 80 printable characters without blanks around them")
-        if value.partition(":")[0].strip().lower() in _RESERVED:
+        if value.partition(":")[0].strip().lower() in RESERVED:
             raise ValueError("must not be read as an engine or a person: choose another name")
         return value
 

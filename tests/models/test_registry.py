@@ -196,13 +196,13 @@ def test_the_example_file_is_valid_once_uncommented(tmp_path):
 
 def test_the_ladder_comes_with_the_arena(tmp_path):
     registry = Registry.load(tmp_path / "models.toml", shipped=LADDER)
-    steps = {entry.name: entry.step for entry in registry.entries}
+    steps = {entry.name: entry.step or 0 for entry in registry.entries}
     rungs = ["tiny-base", "tiny-sft", "tiny-rl1", "tiny-rl2", "tiny-rl3"]
     assert sorted(steps) == sorted([*rungs, "tiny-memoriser"])
     assert [steps[name] for name in rungs] == sorted(steps[name] for name in rungs)
     assert all(entry.public and entry.family == "tiny" for entry in registry.entries)
     for entry in registry.entries:
-        file = Path(entry.gguf)
+        file = Path(entry.address)
         assert file.parent == LADDER.parent
         assert file.stat().st_size < 1_000_000
         assert file.with_suffix(".md").exists()

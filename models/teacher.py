@@ -1,0 +1,67 @@
+"""An engine in a model's seat: perfect moves, said as a prompt format wants them, with a reason.
+
+Its games are what a checkpoint could learn from before it can play: every reply keeps to the format
+and names the engine's move, and where the format asks for thinking, that is one short reason which
+is true of the board.
+"""
+
+from __future__ import annotations
+
+from arena.game import Attempt, Game, Verdict
+from arena.opponents import Engine
+from arena.players import Decision, Identity, Kind
+from arena.reasons import say, strongest
+from models.formats import PromptFormat
+from models.prompt import History, messages
+from models.reply import END_THINK, THINK, read
+
+_STOP = "stop"
+
+
+class Teacher:
+    """An engine that replies like a model.
+
+    Args:
+        engine: whose moves they are.
+        form: the prompt format in which it is asked and replies.
+        history: the chat so far, or a fresh prompt each turn.
+    """
+
+    def __init__(self, engine: Engine, form: PromptFormat, history: History = History.FULL) -> None:
+        self._engine = engine
+        self._form = form
+        self._history = history
+        self.identity = Identity(
+            Kind.MODEL,
+            f"teacher {engine}",
+            family="teacher",
+            prompt=form.name,
+            prompt_hash=form.hash,
+            settings={"teacher": str(engine), "history": history.value},
+            deterministic=engine.deterministic,
+        )
+
+    async def decide(self, game: Game) -> Decision:
+        """The engine's move in the game, with the reply that names it."""
+        square = self._engine.choose(game.board, game.salt)
+        prompt = messages(game, game.to_move, (), self._form, self._history)
+        text = self.reply(game, square)
+        reading = read({"content": text}, _STOP, self._form.answer, game.board)
+        assert (reading.verdict, reading.square, reading.exact) == (Verdict.OK, square, True)
+        attempt = Attempt(
+            prompt=prompt,
+            reply=text,
+            verdict=reading.verdict,
+            square=square,
+            contains=reading.contains,
+            exact=reading.exact,
+            finish_reason=_STOP,
+        )
+        return Decision(square, (attempt,))
+
+    def reply(self, game: Game, square: int) -> str:
+        """How a move on the game's board is said."""
+        answer = self._form.answer
+        reason = say(strongest(game.board, square), square, answer.base)
+        thinking = f"{THINK}{reason}{END_THINK}" if answer.thinking else ""
+        return f"{thinking}{answer.opening}{square + answer.base}{answer.closing}"
