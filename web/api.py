@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from fastapi_offline import FastAPIOffline
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from arena.board import Outcome
 from arena.errors import (
     AccessError,
     ArenaError,
@@ -34,15 +32,13 @@ from arena.players import EnginePlayer
 from models.registry import Registry
 from storage import cards
 from storage.database import Database
-from storage.datasets import Flavour, filter_of, jsonl, rows
-from storage.filters import GameFilter, Result
 from storage.games import Games
 from storage.records import StoredGame
 from storage.standings import leaderboard, matrix
-from storage.tables import Source
 from web.access import COOKIE, SESSION_SECONDS, Access
 from web.channel import Delta, Ping
 from web.live import Live
+from web.queries import FilterQuery, filter_of
 from web.schemas import (
     EngineOption,
     ErrorOut,
@@ -53,7 +49,6 @@ from web.schemas import (
     NewGame,
     NewGameOut,
     PlayersOut,
-    PreviewOut,
     SeatToken,
     SignIn,
 )
@@ -82,41 +77,12 @@ _STATUS: tuple[tuple[type[ArenaError], int], ...] = (
     (SpecError, 422),
     (RulesError, 422),
 )
-_PREVIEW_ROWS = 5
 _DESCRIPTION = """Play, look at games, read the leaderboard, export datasets.
 
 A game is begun by `POST /games`. For each person it gives a secret token, which every move of that
 seat must carry. An engine answers within the request; while a model thinks,
 `GET /games/{id}/events` streams what it says. Every error has the form
 `{"error": {"type": …, "message": …}}`."""
-
-
-class FilterQuery(BaseModel):
-    """The filters of games, the same for lists, previews and exports."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    player: str | None = Field(None, description="the exact name of a player")
-    opponent: str | None = Field(None, description="the exact name of the other one")
-    player_id: int | None = Field(None, ge=0, lt=1 << 63, description="one of those of a name")
-    opponent_id: int | None = Field(None, ge=0, lt=1 << 63)
-    finished: bool | None = None
-    outcome: Outcome | None = None
-    result: Result | None = None
-    opening: bool | None = None
-    source: Source | None = None
-    rated: bool | None = None
-    formatted: bool = False
-    no_invalid: bool = False
-    distinct_only: bool = False
-    id: str | None = None
-    since: datetime | None = Field(None, description="begun then or later; UTC where not said")
-    until: datetime | None = Field(None, description="begun before")
-
-    @field_validator("since", "until")
-    @classmethod
-    def _in_utc(cls, value: datetime | None) -> datetime | None:
-        return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
 
 
 class ListQuery(FilterQuery):
@@ -139,7 +105,7 @@ def create_api(
     )
     _answer_errors(api)
     _add_games(api, games, live, access)
-    _add_tables(api, database, games, registry, access)
+    _add_tables(api, database, registry, access)
     _add_operator(api, access)
     return api
 
@@ -218,7 +184,7 @@ def _add_games(api: FastAPI, games: Games, live: Live, access: Access) -> None:
     @api.get("/games", response_model=GamesOut, tags=["records"])
     async def list_games(query: Annotated[ListQuery, Query()]) -> Response:
         """Games, newest first."""
-        kept, limit = _filter(query), query.limit
+        kept, limit = filter_of(query), query.limit
         total = await asyncio.to_thread(games.count, kept)
         page = await asyncio.to_thread(games.find, kept, limit + 1, query.before)
         older = page[limit - 1].serial if len(page) > limit > 0 else None
@@ -226,9 +192,7 @@ def _add_games(api: FastAPI, games: Games, live: Live, access: Access) -> None:
         return safe_json(GamesOut(total=total, games=rows, older=older))
 
 
-def _add_tables(
-    api: FastAPI, database: Database, games: Games, registry: Registry, access: Access
-) -> None:
+def _add_tables(api: FastAPI, database: Database, registry: Registry, access: Access) -> None:
     @api.get("/players", response_model=PlayersOut, tags=["play"])
     async def list_players(request: Request) -> Response:
         """Who can take a seat, and what you may play."""
@@ -263,32 +227,6 @@ def _add_tables(
         standings = await asyncio.to_thread(leaderboard, database)
         return safe_json(leaderboard_out(standings, await asyncio.to_thread(matrix, database)))
 
-    @api.get("/export/{flavour}", tags=["records"])
-    async def export_a_dataset(
-        flavour: Flavour, query: Annotated[FilterQuery, Query()]
-    ) -> StreamingResponse:
-        """The games that the filters keep, as JSONL."""
-        lines: Iterator[bytes] = jsonl(rows(database, flavour, _filter(query)))
-        return StreamingResponse(
-            lines,
-            media_type="application/x-ndjson",
-            headers={"content-disposition": f'attachment; filename="arena-{flavour}.jsonl"'},
-        )
-
-    @api.get("/export/{flavour}/preview", response_model=PreviewOut, tags=["records"])
-    async def preview_a_dataset(
-        flavour: Flavour, query: Annotated[FilterQuery, Query()]
-    ) -> Response:
-        """How many games the filters keep, and the first rows."""
-
-        def first() -> PreviewOut:
-            kept = _filter(query)
-            found = rows(database, flavour, kept)
-            preview = [row for row, _ in zip(found, range(_PREVIEW_ROWS), strict=False)]
-            return PreviewOut(games=games.count(filter_of(flavour, kept)), rows=preview)
-
-        return safe_json(await asyncio.to_thread(first))
-
 
 def _add_operator(api: FastAPI, access: Access) -> None:
     @api.post("/operator/sign-in", status_code=204, tags=["operator"])
@@ -312,16 +250,6 @@ def _add_operator(api: FastAPI, access: Access) -> None:
         response = Response(status_code=204)
         response.delete_cookie(COOKIE)
         return response
-
-
-def _filter(query: FilterQuery) -> GameFilter:
-    own = {"id", "player", "opponent", "player_id", "opponent_id"}
-    return GameFilter(
-        **query.model_dump(include=set(FilterQuery.model_fields) - own),
-        player=query.player if query.player_id is None else query.player_id,
-        opponent=query.opponent if query.opponent_id is None else query.opponent_id,
-        ids=None if query.id is None else (query.id,),
-    )
 
 
 def _answer_errors(api: FastAPI) -> None:

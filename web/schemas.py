@@ -165,6 +165,7 @@ class GameOut(BaseModel):
     fault: str | None = Field(description="why a void game could not go on, in words")
     thinking: Thinking | None
     stopped: bool = Field(description="the model's reply was broken off: `go-on` asks it again")
+    demonstration: bool = Field(description="it came with the arena")
     created_at: datetime
     updated_at: datetime
 
@@ -189,6 +190,7 @@ class GameRow(BaseModel):
     outcome: Outcome | None
     termination: Termination | None
     source: str
+    demonstration: bool = Field(description="it came with the arena")
     created_at: datetime
 
 
@@ -250,6 +252,19 @@ class PreviewOut(BaseModel):
 
     games: int = Field(description="games with rows in this dataset")
     rows: list[dict[str, Any]]
+
+
+class DemonstrationOut(BaseModel):
+    """The games that came with the arena."""
+
+    games: int
+    removable: bool = Field(description="whether you are the operator")
+
+
+class RemovedOut(BaseModel):
+    """What was removed."""
+
+    removed: int = Field(description="games")
 
 
 class ErrorOut(BaseModel):

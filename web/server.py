@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import socket
+import threading
 import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -16,16 +19,26 @@ from fastapi import FastAPI
 from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
+from arena.errors import StorageError
 from models.registry import Registry
 from storage.database import Database
 from storage.games import Games
+from storage.imports import show_something
 from web.access import Access
 from web.api import create_api, warm_up
+from web.api_comparison import add_comparison
+from web.api_datasets import add_datasets
+from web.api_evaluations import add_evaluations
+from web.api_numbers import add_numbers
+from web.desk import Desk
 from web.guard import Guard
 from web.live import Live
 from web.pages import PAGES
+from web.pages.charts import charts_library
 from web.pages.frame import STATIC, STATIC_URL, build, mount_options
 from web.settings import Settings
+
+log = logging.getLogger(__name__)
 
 
 def create_app(
@@ -39,20 +52,26 @@ def create_app(
     Games that wait for a model go on when it starts; models' games are stored as they are when it
     stops.
     """
-    games = Games(database, lambda: datetime.now(UTC))
+    games = Games(database, _now)
     live = Live(games, registry)
     access = Access(settings)
+    desk = Desk(settings, database, registry, os.environ, _now)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001 - the signature asked for
         # The first game would wait for the solver's table and the engines' checks.
         warm = asyncio.create_task(asyncio.to_thread(warm_up, registry))
         sweep = asyncio.create_task(live.sweep())
+        stopping = threading.Event()
+        demonstration = asyncio.create_task(_show_something(settings, database, stopping))
         await live.resume()
         ready()
         yield
+        stopping.set()
+        await demonstration
         await warm
         sweep.cancel()
+        desk.say_farewell()
         await live.close()
         await registry.close()
 
@@ -70,9 +89,30 @@ def create_app(
         """The short address of a game."""
         return RedirectResponse(f"/game?{urlencode({'id': game_id})}")
 
-    app.mount("/api/v1", create_api(database, games, registry, live, access))
+    api = create_api(database, games, registry, live, access)
+    add_evaluations(api, desk, access)
+    add_datasets(api, database, games, access)
+    add_numbers(api, database, games, settings.models_file)
+    add_comparison(api, database)
+    app.mount("/api/v1", api)
+    app.mount(f"{STATIC_URL}/plotly", StaticFiles(directory=charts_library()))
     app.mount(STATIC_URL, StaticFiles(directory=STATIC))
     return _with_pages(app)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+async def _show_something(settings: Settings, database: Database, stop: threading.Event) -> None:
+    """Fill a new database with the demonstration, where there is one and it is wanted."""
+    if not settings.demo:
+        return
+    try:
+        await asyncio.to_thread(show_something, database, _now, is_stopped=stop.is_set)
+    except StorageError:
+        # The arena is none the worse for it.
+        log.exception("the demonstration could not be imported")
 
 
 def _with_pages(app: FastAPI) -> FastAPI:

@@ -68,6 +68,7 @@ class RowOut(BaseModel):
     opening: SideOut
     replying: SideOut
     people: SideOut = Field(description="games from the browser, which move no rate")
+    demonstration: int = Field(description="how many of its games came with the arena")
 
 
 class EntryOut(BaseModel):
@@ -101,10 +102,11 @@ def leaderboard_out(standings: Sequence[Standing], entries: Sequence[Entry]) -> 
         matrix.append(EntryOut(player_id=entry.player.id, opponent_id=entry.opponent.id, **seats))
     rows = [
         RowOut(
-            player=_ranked(each.player),
+            player=ranked_out(each.player),
             opening=_sum(sides[each.player.id, "opening"]),
             replying=_sum(sides[each.player.id, "replying"]),
             people=_side(each.people),
+            demonstration=each.demonstration,
         )
         for each in standings
     ]
@@ -164,11 +166,11 @@ def _side(tally: Tally, *, exact: bool = False) -> SideOut:
         format_followed=_share(tally.contains, tally.attempts),
         tokens_per_reply=_share(tally.completion_tokens, tally.attempts),
         seconds_per_reply=_share(tally.milliseconds / 1000, tally.attempts),
-        notes=_notes(tally),
+        notes=notes_of(tally),
     )
 
 
-def _notes(tally: Tally) -> list[str]:
+def notes_of(tally: Tally) -> list[str]:
     """What would be wrongly believed of these games without a word."""
     changes = (
         (Adaptation.NO_TEMPERATURE, tally.default_temperature),
@@ -185,7 +187,8 @@ def _share(part: float, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _ranked(player: StoredPlayer) -> RankedOut:
+def ranked_out(player: StoredPlayer) -> RankedOut:
+    """A player, with what tells it from others of its name."""
     who = player.identity
     sampling = who.settings.get("sampling", {})
     detail = [f"prompt {who.prompt}"] if who.prompt else []

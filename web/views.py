@@ -50,6 +50,7 @@ def game_out(
         fault=game.failed[-1].error if game.failed else None,
         thinking=None if over or thought is None else _thinking(*thought),
         stopped=stopped and not over,
+        demonstration=stored.demonstration,
         created_at=stored.created_at,
         updated_at=stored.updated_at,
     )
@@ -68,6 +69,7 @@ def game_row(summary: GameSummary) -> GameRow:
         outcome=summary.outcome,
         termination=summary.termination,
         source=summary.source,
+        demonstration=summary.demonstration,
         created_at=summary.created_at,
     )
 
@@ -126,11 +128,17 @@ def _attempts(attempts: tuple[Attempt, ...]) -> list[AttemptOut]:
             completion_tokens=attempt.completion_tokens,
             seconds=attempt.seconds,
             requests=len(attempt.requests),
-            adaptations=[Adaptation(name).description for name in attempt.adaptations],
+            adaptations=[_in_words(name) for name in attempt.adaptations],
             prompt=[MessageOut(role=m.role, content=m.content) for m in attempt.prompt],
         )
         for number, attempt in enumerate(attempts, start=1)
     ]
+
+
+def _in_words(adaptation: str) -> str:
+    """What was changed; its name where a newer arena wrote it."""
+    known = adaptation in Adaptation.__members__.values()
+    return Adaptation(adaptation).description if known else adaptation
 
 
 def _thinking(thought: Thought, seconds: float) -> Thinking:

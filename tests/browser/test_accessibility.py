@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, ViewportSize, expect
@@ -9,18 +12,32 @@ from playwright.sync_api import Page, ViewportSize, expect
 from tests.browser.conftest import NewPage
 from tests.browser.steps import begin, click, status, visit
 from tests.servers import ModelServer
-from tests.web.process import Arena
+from tests.web.process import ROOT, Arena
 
 PHONE: ViewportSize = {"width": 375, "height": 667}
 DESK: ViewportSize = {"width": 1280, "height": 800}
-PAGES = ("/", "/?game={game}", "/game?id={game}", "/games", "/leaderboard", "/datasets")
+PAGES = (
+    "/",
+    "/?game={game}",
+    "/game?id={game}",
+    "/games",
+    "/leaderboard",
+    "/checkpoints",
+    "/compare",
+    "/datasets",
+    "/evaluations",
+    "/evaluation?name=engines",
+)
 ALLOWED: dict[str, str] = {}
 """Gradio's own faults that we cannot mend: the rule, and why."""
 
 
 @pytest.fixture(scope="module")
 def game(records: Arena) -> str:
-    """A game with a model, an invalid reply on the way, and an end."""
+    """A game with a model, an invalid reply on the way, and an end; and an evaluation."""
+    command = ["-m", "cli", "--data-dir", str(records.folder), "evaluate", "minimax:tie=edge"]
+    options = ["--opponents=minimax:tie=last", "--games=2", "--name=engines"]
+    subprocess.run([sys.executable, *command, *options], cwd=ROOT, check=True)
     with records.client() as client:
         found = client.get("games", params={"player": "Rita"}).json()["games"]
     return str(found[0]["id"])

@@ -72,6 +72,7 @@ def test_games(page: Page, arena: Arena, tricked: Table) -> None:
 
 def test_leaderboard(page: Page, arena: Arena, tricked: Table) -> None:
     visit(page, arena, "/leaderboard")
+    page.locator(".everybody > summary").click()
     for name in TRICKS:
         expect(page.get_by_role("link", name=name, exact=True)).to_be_visible()
 

@@ -16,11 +16,19 @@ from tests.web.process import Arena, Table, engine, human
 # -- leaderboard -----------------------------------------------------------------------------------
 
 
+def everybody(page: Page, arena: Arena) -> Page:
+    """The leaderboard with the tables of all who played, whomever they met."""
+    visit(page, arena, "/leaderboard")
+    page.locator(".everybody > summary").click()
+    expect(page.get_by_role("region", name="Players")).to_be_visible()
+    return page
+
+
 @pytest.mark.parametrize(("seat", "column"), [("opening", 1), ("replying", 5)])
 def test_an_entry_of_the_leaderboard_leads_to_its_games(
     page: Page, records: Arena, seat: str, column: int
 ) -> None:
-    visit(page, records, "/leaderboard")
+    everybody(page, records)
     expect(page.get_by_role("heading", level=1)).not_to_be_empty()
     row = page.locator(".results tbody tr", has_text="random")
     row.get_by_role("cell").nth(column).get_by_role("link", name="10", exact=True).click()
@@ -30,24 +38,8 @@ def test_an_entry_of_the_leaderboard_leads_to_its_games(
     expect(page.locator("tbody tr")).to_have_count(10)
 
 
-@pytest.mark.parametrize("seat", ["opening", "replying"])
-def test_a_cell_of_the_matrix_leads_to_its_games(page: Page, records: Arena, seat: str) -> None:
-    visit(page, records, f"/leaderboard?seat={seat}")
-    row = page.locator(".matrix tbody tr", has_text="minimax:tie=corner")
-    row.get_by_role("link").last.click()
-    page.wait_for_url("**/games?*")
-    ready(page)
-    expect(page.locator(".about")).to_have_text(
-        f"10 games of minimax:tie=corner against random, {seat}, newest first."
-    )
-    page.locator("tbody tr").first.get_by_role("link").last.click()
-    page.wait_for_url("**/game?id=*")
-    ready(page)
-    expect(page.get_by_role("heading", level=1)).to_contain_text("minimax:tie=corner")
-
-
 def test_people_stand_apart(page: Page, records: Arena) -> None:
-    visit(page, records, "/leaderboard")
+    everybody(page, records)
     people = page.get_by_role("region", name="People")
     expect(people.locator("tr", has_text="Rita").locator("td")).to_have_text(
         ["1", "0", "0", "1", "0"]

@@ -16,7 +16,7 @@ import httpx2
 from tests.servers import Say, closed_port
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60
+PATIENCE_S = 120
 """A lost cause is given up after this long; nothing is measured by it."""
 
 Seen = TypeVar("Seen")
@@ -42,7 +42,9 @@ class Arena:
         self.port = closed_port()
         self.url = f"http://127.0.0.1:{self.port}"
         own = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
-        self._environment = own | {"ARENA_DATA_DIR": str(folder)} | environment
+        # Tests begin with an empty arena unless they say otherwise.
+        settings = {"ARENA_DATA_DIR": str(folder), "ARENA_DEMO": "0"}
+        self._environment = own | settings | environment
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -56,7 +58,11 @@ class Arena:
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-        until(self._answers)
+        try:
+            until(self._answers)
+        except BaseException:
+            self.stop(signal.SIGKILL)
+            raise
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Stop it; SIGKILL leaves it no time for anything."""

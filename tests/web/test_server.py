@@ -23,7 +23,19 @@ def test_it_is_well(arena: Arena) -> None:
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
 
 
-@pytest.mark.parametrize("path", ["/", "/leaderboard", "/games", "/datasets", "/game"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/leaderboard",
+        "/checkpoints",
+        "/checkpoint",
+        "/compare",
+        "/games",
+        "/datasets",
+        "/game",
+    ],
+)
 def test_every_page_answers(arena: Arena, path: str) -> None:
     answer = httpx2.get(f"{arena.url}{path}")
     assert answer.status_code == 200

@@ -15,6 +15,7 @@ EVERYTHING = {
     "ARENA_HOST": "0.0.0.0",
     "ARENA_PORT": "80",
     "ARENA_OPERATOR_PASSWORD": "secret",
+    "ARENA_DEMO": "0",
 }
 
 
@@ -33,6 +34,7 @@ def test_the_environment() -> None:
         host="0.0.0.0",
         port=80,
         operator_password="secret",
+        demo=False,
     )
 
 

@@ -20,7 +20,7 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 def stored(game: Game, x: Identity = PERSON, o: Identity = MODEL) -> StoredGame:
     times = (AT,) * len(game.turns)
     seats = StoredPlayer(1, x), StoredPlayer(2, o)
-    return StoredGame("abc", 1, game, *seats, Source.PLAY, times, AT, AT, None)
+    return StoredGame("abc", 1, game, *seats, Source.PLAY, times, AT, AT, None, False)
 
 
 def test_a_game_under_way() -> None:

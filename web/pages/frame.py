@@ -20,6 +20,7 @@ import gradio as gr
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
 STATIC_URL = "/ui"
+STYLE_SHEETS = ("arena.css", "numbers.css")
 
 
 # By its whole address: the browser keeps the compiled text of this line, and with it the address
@@ -75,7 +76,9 @@ def mount_options() -> dict[str, Any]:
         "theme": gr.themes.Base(
             font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
         ),
-        "head": f'<link rel="stylesheet" href="{STATIC_URL}/arena.css">',
+        "head": "".join(
+            f'<link rel="stylesheet" href="{STATIC_URL}/{sheet}">' for sheet in STYLE_SHEETS
+        ),
         "favicon_path": str(STATIC / "favicon.svg"),
         "footer_links": [],
         "run_history": False,

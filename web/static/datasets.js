@@ -6,12 +6,16 @@ import { footer } from "./frame.js";
 
 const FLAVOURS = {
   messages: "messages: one chat a game, from the model's seat, for supervised fine-tuning",
+  turns: "turns: a prompt and the move that answers it, for supervised fine-tuning",
+  preference: "preference: a reply that holds the game and one that gives it up, for DPO",
+  kto: "kto: every reply with a label, wanted or not, for KTO",
   games: "games: the evaluation record, everything that is stored",
 };
 const OUTCOMES = { x: "X won", o: "O won", draw: "draw", void: "void" };
 const FLAGS = {
   formatted: "Only games in which every reply followed the format",
   no_invalid: "Only games without an invalid reply",
+  keeps_value: "Only games in which the player never gave up a win or a draw",
   distinct_only: "Each sequence of moves once",
 };
 
@@ -21,7 +25,8 @@ export async function mount(root) {
   const problem = h("p", { class: "problem", role: "alert" });
   const found = h("p", { class: "status", role: "status" });
   const rows = h("div", { class: "rows" });
-  const download = h("a", { class: "button primary", download: true }, "Download JSONL");
+  const downloads = { jsonl: h("a", { class: "button primary", download: true }, "Download JSONL"), parquet: h("a", { class: "button", download: true }, "Parquet") };
+  const demonstration = h("div", { class: "demonstration" });
   const form = filters(() => {
     history.replaceState(null, "", address("/datasets", form.get()));
     return show();
@@ -29,8 +34,9 @@ export async function mount(root) {
   root.append(
     h("div", { class: "head" }, h("h1", {}, "Take the games with you"), about, form.element),
     problem,
-    h("div", { class: "row" }, found, download),
+    h("div", { class: "row" }, found, h("div", { class: "actions" }, Object.values(downloads))),
     rows,
+    demonstration,
     footer(),
   );
 
@@ -38,30 +44,69 @@ export async function mount(root) {
   async function show() {
     const turn = ++asked;
     const { flavour, ...kept } = form.get();
+    for (const [format, download] of Object.entries(downloads)) download.href = address(`${API}/export/${flavour}`, { ...kept, format });
     try {
       const preview = await persist(() => request(address(`/export/${flavour}/preview`, kept)), () => say(problem, "The server does not answer. Trying again."));
       if (turn !== asked) return;
       say(problem, "");
       say(found, sentence(preview, flavour));
-      download.hidden = preview.rows.length === 0;
-      download.href = address(`${API}/export/${flavour}`, kept);
+      for (const download of Object.values(downloads)) download.hidden = preview.rows.length === 0;
       rows.replaceChildren(...preview.rows.map(rowOf));
     } catch (error) {
       say(problem, error.message);
       rows.replaceChildren();
-      download.hidden = true;
+      for (const download of Object.values(downloads)) download.hidden = true;
     }
   }
 
   form.set(query());
-  await show();
+  await Promise.all([show(), offerRemoval(demonstration, problem, show)]);
   root.dataset.ready = "1";
 }
 
+/** The games that came with the arena: how many, and for the operator the way to be rid of them. */
+async function offerRemoval(place, problem, onRemoved) {
+  const { games, removable } = await request("/demonstration").catch(() => ({ games: 0 }));
+  if (games === 0) return place.replaceChildren();
+  const told = h("p", {}, `${count(games)} games came with the arena, as a demonstration. They count like all others.`);
+  if (!removable) return place.replaceChildren(told);
+  let sure = false;
+  const remove = async () => {
+    // A second press means it: what is removed does not come back by itself.
+    if (!sure) {
+      sure = true;
+      return say(button, "Remove them for good?");
+    }
+    button.disabled = true;
+    say(button, "Removing …");
+    try {
+      await request("/demonstration", { method: "DELETE" });
+    } catch (error) {
+      // Without an answer the server may be at it still: what it counts will tell.
+      if (error.status !== 0) {
+        say(problem, error.message);
+        return offerRemoval(place, problem, onRemoved);
+      }
+      let left = games;
+      for (let before = Infinity; left > 0 && left < before; ) {
+        before = left;
+        await new Promise((resolve) => setTimeout(resolve, 2000));
+        left = (await persist(() => request("/demonstration"), () => {})).games;
+      }
+      if (left > 0) return offerRemoval(place, problem, onRemoved);
+    }
+    place.replaceChildren(h("p", { role: "status" }, `${count(games)} demonstration games are removed.`));
+    await onRemoved();
+  };
+  const button = h("button", { type: "button", onclick: remove }, "Remove the demonstration");
+  place.replaceChildren(told, button);
+}
+
 function sentence({ games, rows }, flavour) {
-  if (games === 0 && flavour === "messages")
+  if (games === 0 && flavour !== "games")
     return "No finished game with a model in it fits: only models have chats. The flavour games has every game.";
   if (games === 0) return "No finished game fits. Play one, or loosen the filters.";
+  if (rows.length === 0) return `${games === 1 ? "One game fits" : `${count(games)} games fit`}, without a row of this flavour${flavour === "preference" ? ": no two replies to one question, of which one gives something up" : ""}.`;
   const many = games === 1 ? "One game fits" : `${count(games)} games fit`;
   return `${many}; the first ${rows.length === 1 ? "row" : `${rows.length} rows`}:`;
 }
@@ -94,9 +139,14 @@ function filters(onChange) {
     ),
     text("player", "Player, exact name"),
     text("opponent", "Opponent, exact name"),
+    choice("outcome", "Outcome", { "": "Any", ...OUTCOMES }),
     choice("result", "Player's result", { "": "Any", win: "Won", draw: "Drawn", loss: "Lost" }),
     choice("opening", "Player's seat", { "": "Either", true: "Opening", false: "Replying" }),
     choice("source", "Played", { "": "Anywhere", play: "In the browser", store: "By command", evaluation: "In an evaluation" }),
+    text("evaluation", "Evaluation, exact name"),
+    field("Begun on or after", h("input", { name: "since", type: "date" })),
+    field("Begun before", h("input", { name: "until", type: "date" })),
+    choice("demonstration", "Came with the arena", { "": "Either", true: "Yes", false: "No" }),
     h("fieldset", {}, h("legend", {}, "Keep"), Object.entries(FLAGS).map(([name, shown]) => h("label", { class: "choice" }, h("input", { type: "checkbox", name, value: "true" }), shown))),
   );
   return {

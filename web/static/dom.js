@@ -19,7 +19,7 @@ function fill(element, attributes, children) {
     else if (value !== false && value !== null && value !== undefined)
       element.setAttribute(name, value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== false));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 

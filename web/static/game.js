@@ -4,6 +4,7 @@ import { ApiError, API, persist, request, seatsOf } from "./api.js";
 import { createBoard } from "./board.js";
 import { address, h, link, moment, query, say } from "./dom.js";
 import { footer } from "./frame.js";
+import { Grades } from "./grades.js";
 import { ending, moveRow, repliesOf } from "./replies.js";
 
 /** Fill the page. */
@@ -31,6 +32,7 @@ class Replay {
   constructor(parts) {
     Object.assign(this, parts);
     this.board = createBoard(() => {});
+    this.grades = new Grades(this.board, () => this.go(this.ply, false));
     this.status = h("p", { class: "status", role: "status" });
     this.moves = h("ol", { class: "moves", "aria-label": "Moves" });
     this.rest = h("div", { class: "rest" });
@@ -52,8 +54,10 @@ class Replay {
             step("Back", "‹", () => this.ply - 1),
             step("Forward", "›", () => this.ply + 1),
             step("Last", "»", () => this.game.ply),
+            this.grades.toggle,
           ),
         ),
+        this.grades.element,
       ),
       h("section", { class: "side" }, h("div", { class: "card" }, h("h2", {}, "Moves"), this.moves, this.rest), this.links),
     );
@@ -70,6 +74,7 @@ class Replay {
     this.body.hidden = false;
     say(this.title, `${this.name("X")} against ${this.name("O")}`);
     this.go(ply ?? game.ply, ply !== null);
+    this.grades.load(game);
     if (!game.outcome && !this.source) this.follow();
   }
 
@@ -97,13 +102,15 @@ class Replay {
     const squares = Array(9).fill(null);
     for (const turn of game.turns.slice(0, this.ply)) squares[turn.square] = turn.mark;
     this.board.paint({ squares, line: atEnd ? game.line : null, last: game.turns[this.ply - 1]?.square ?? null, enabled: false });
-    say(this.about, `${game.opener} opened. ${moment(game.created_at)}, seed ${game.seed}.`);
+    this.grades.paint(game, this.ply);
+    say(this.about, `${game.opener} opened. ${moment(game.created_at)}, seed ${game.seed}.${game.demonstration ? " A demonstration that came with the arena." : ""}`);
     const end = game.outcome ? ending(game, (mark) => this.name(mark)) : `In play: ${this.name(game.to_move)} is to move.`;
     say(this.status, atEnd ? `${end} ${game.fault ?? ""}` : `Move ${this.ply} of ${game.ply}`);
     const open = [...this.moves.querySelectorAll("details.replies")].map((each) => each.open);
     this.moves.replaceChildren(
       ...game.turns.map((turn) => moveRow({ ...turn, who: this.name(turn.mark), current: turn.ply === this.ply - 1, onselect: (at) => this.go(at + 1) })),
     );
+    this.moves.querySelectorAll(".move .told").forEach((each, index) => each.append(...[this.grades.of(index)].filter(Boolean)));
     this.moves.querySelectorAll("details.replies").forEach((each, index) => (each.open = open[index] ?? false));
     this.rest.replaceChildren(
       ...(game.unanswered.length ? [h("p", { class: "told" }, "Replies that led to no move:"), repliesOf(game.unanswered, true)] : []),

@@ -84,7 +84,7 @@ function row(game) {
     h("td", {}, link(game.url, smallBoard(squares, `Game ${game.id}`))),
     h("td", { class: "who" }, name(game.x)),
     h("td", { class: "who" }, name(game.o)),
-    h("td", {}, link(game.url, result + how)),
+    h("td", {}, link(game.url, result + how), game.demonstration && h("small", {}, "demonstration")),
     h("td", {}, game.opener),
     h("td", { class: "when" }, moment(game.created_at)),
   );
