@@ -15,9 +15,15 @@ import typer
 from arena.errors import ArenaError, NotFoundError, RulesError, SpecError
 from cli.context import Context, say
 from cli.evaluate import evaluate
+from cli.export import export
+from cli.generate import generate
+from cli.imports import demo, import_games
 from cli.models import doctor, models_app, prompts
 from cli.play import play
-from cli.records import export, leaderboard
+from cli.push import push
+from cli.records import leaderboard
+from cli.rewards import rewards
+from cli.train import train
 from web.listen import listen
 from web.settings import Settings, load
 
@@ -28,10 +34,15 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (play, evaluate, leaderboard, export, doctor):
+for command in (play, evaluate, leaderboard, export, rewards, doctor):
     app.command()(command)
+app.command("import")(import_games)
+app.command()(generate)
+app.command()(push)
+app.add_typer(demo, name="demo")
 app.add_typer(models_app, name="models")
 app.add_typer(prompts, name="prompt")
+app.add_typer(train, name="train")
 
 
 @app.callback()

@@ -47,7 +47,7 @@ class Context:
             database.close()
 
     def registry(self) -> Registry:
-        """The models of `models.toml` and, where they are wanted, those that come with the arena."""
+        """The models of `models.toml`, and those that come with the arena if they are wanted."""
         shipped = LADDER if self.settings.demo else None
         return Registry.load(self.settings.models_file, shipped=shipped)
 

@@ -1,0 +1,111 @@
+"""`arena push` against a Hub of our own, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from storage.datasets.folder import MARK
+from tests.cli.test_commands import arena, numbers
+from tests.servers import closed_port
+from tests.servers.hub import Hub
+
+TOKEN = "hf_canary_c91d"
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    with Hub() as running:
+        yield running
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    """An export of 20 games."""
+    numbers(tmp_path / "data", "random", "minimax", "--games", "20", "--store")
+    done = arena(tmp_path / "data", "export", "games", "--out", str(tmp_path / "set"))
+    assert done.returncode == 0, done.stderr
+    return tmp_path / "set"
+
+
+def push(folder: Path, hub_url: str, *more: str, token: str | None = TOKEN):
+    """Push as `me/games`; the home has a token of an earlier log-in, which must not be used."""
+    home = folder.parent / "home"
+    (home / ".cache" / "huggingface").mkdir(parents=True, exist_ok=True)
+    (home / ".cache" / "huggingface" / "token").write_text("hf_stored")
+    environment = {"HF_ENDPOINT": hub_url, "HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1"}
+    if token:
+        environment["HF_TOKEN"] = token
+    command = ("push", "games", "--folder", str(folder), *more)
+    return arena(folder.parent / "data", *command, environment=environment)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_what_is_in_the_folder_is_on_the_hub(hub: Hub, dataset: Path):
+    done = push(dataset, hub.url, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["url"] == f"{hub.url}/datasets/me/games"
+    assert hub.repos["me/games"] == files(dataset)
+    assert hub.private == {"me/games": True}
+    assert hub.tokens == {f"Bearer {TOKEN}"}
+    assert TOKEN not in done.stdout + done.stderr
+    # What the next one has no more is gone, and what is not ours stays.
+    hub.repos["me/games"]["games/train-00007.parquet"] = b"old"
+    hub.repos["me/games"][".gitattributes"] = b"theirs"
+    assert push(dataset, hub.url).returncode == 0
+    assert hub.repos["me/games"] == {**files(dataset), ".gitattributes": b"theirs"}
+
+
+def test_an_empty_set_takes_no_place(hub: Hub, dataset: Path):
+    assert push(dataset, hub.url).returncode == 0
+    before = dict(hub.repos["me/games"])
+    empty = dataset.parent / "empty"
+    empty.mkdir()
+    (empty / "README.md").write_text(MARK)
+    done = push(empty, hub.url)
+    assert done.returncode == 1
+    assert "an empty dataset does not take the place" in " ".join(done.stderr.split())
+    assert hub.repos["me/games"] == before
+
+
+def test_without_a_token_nothing_is_asked(hub: Hub, dataset: Path):
+    done = push(dataset, hub.url, token=None)
+    assert done.returncode == 1
+    assert "set HF_TOKEN" in done.stderr
+    assert hub.tokens == set()
+
+
+def test_a_folder_that_is_no_export(hub: Hub, tmp_path: Path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "README.md").write_text("diary")
+    done = push(tmp_path / "mine", hub.url)
+    assert done.returncode == 2
+    assert "is no export" in done.stderr
+    assert hub.repos == {}
+
+
+@pytest.mark.parametrize("status", [401, 403, 500])
+def test_a_hub_that_refuses(hub: Hub, dataset: Path, status: int):
+    hub.refuses = status
+    done = push(dataset, hub.url)
+    assert done.returncode == 1
+    assert "the Hub refuses" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert TOKEN not in done.stderr
+
+
+def test_a_hub_that_is_not_there(dataset: Path):
+    done = push(dataset, f"http://127.0.0.1:{closed_port()}")
+    assert done.returncode == 1
+    assert "the Hub cannot be reached" in done.stderr
+    assert "Traceback" not in done.stderr
