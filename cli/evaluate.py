@@ -91,6 +91,8 @@ def evaluate(
         output().print(report(ended, found, costs, reasons), highlight=False)
     if ended.state is not State.FINISHED:
         fail(f"{title} is {ended.state}" + (f": {ended.message}" if ended.message else ""))
+    if left := sum(each.planned - each.played for each in found):
+        fail(f"{left:,} games of {title} stayed void: the same command plays them again")
 
 
 async def _play(
@@ -111,14 +113,16 @@ async def _play(
             control.stop()
             say("stopping after the games in flight; once more stops at once")
 
-    loop.add_signal_handler(signal.SIGINT, interrupted)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupted)
     games = Games(database, now)
     task = asyncio.create_task(conduct(evaluations, games, evaluation, players, control=control))
     try:
         await _show(task, lambda: _look(database, evaluations, evaluation.name))
         await task
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
         await registry.close()
 
 

@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from cli.context import Json, fail, now, say, words
+from models.rereading import rereader
 from storage.imports import (
     OnProgress,
     Report,
@@ -53,7 +54,8 @@ def import_games(
             for file in files:
                 report += import_demonstration(database, file, now, on_progress=on_progress)
         else:
-            report = import_files(database, files, on_progress=on_progress)
+            reread = rereader(context.obj.registry().formats)
+            report = import_files(database, files, on_progress=on_progress, reread=reread)
     _tell(report)
     if as_json:
         print(json.dumps(_as_json(report)))

@@ -16,7 +16,11 @@ from web.standings import leaderboard_out
 def leaderboard(context: typer.Context, as_json: Json = False) -> None:
     """Print every player's results, opening and replying apart."""
     with context.obj.database(to_read=True) as database:
-        found = leaderboard_out(standings.leaderboard(database), standings.matrix(database))
+        found = leaderboard_out(
+            standings.leaderboard(database),
+            standings.matrix(database),
+            standings.sums_by_seed(database),
+        )
     if as_json:
         print(json.dumps(found.model_dump(mode="json")))
         return
@@ -29,7 +33,8 @@ def leaderboard(context: typer.Context, as_json: Json = False) -> None:
         for seat, side in (("opening", row.opening), ("replying", row.replying)):
             if not side.games + side.void:
                 continue
-            between = "exact" if side.interval is None else side.interval.percent()
+            # Over several opponents a rate has none.
+            between = side.interval.percent() if side.interval else "exact" if side.exact else "–"
             rate = "–" if side.not_lost is None else f"{100 * side.not_lost:.1f}"
             counts = (side.games, side.wins, side.draws, side.losses, side.forfeits, side.void)
             shown = (rate, between if side.games else "–", *map(str, counts))

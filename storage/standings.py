@@ -13,7 +13,9 @@ from sqlalchemy import Row, func, select, text
 from sqlalchemy.orm import Session
 
 from arena.players import Kind
+from arena.statistics import Sums
 from storage import players
+from storage.clusters import SUMS, sums_of_row
 from storage.database import Database
 from storage.players import StoredPlayer
 from storage.tables import EntryRow, GameRow, table_of
@@ -136,6 +138,18 @@ def matrix(db: Database, *, rated: bool = True) -> list[Entry]:
         return _entries(session, rows)
 
 
+def sums_by_seed(db: Database) -> dict[tuple[int, int, bool], Sums]:
+    """The rated games of each player against each engine by seed; the key: player, opponent,
+    whether it opens. Where both always answer alike nothing is kept by seed.
+    """
+    with db.read() as session:
+        rows = session.connection().exec_driver_sql(_BY_SEED).all()
+    return {
+        (player, opponent, bool(opening)): sums_of_row(numbers)
+        for player, opponent, opening, *numbers in rows
+    }
+
+
 def recompute(db: Database, *, rated: bool = True) -> list[Entry]:
     """What `matrix` returns, counted anew from the games: slow, and the check on what is kept."""
     with db.read() as session:
@@ -169,6 +183,12 @@ def _tally(row: Any) -> Tally:
 def _order(player: StoredPlayer) -> tuple[int, str, int]:
     return _KIND_ORDER.index(player.identity.kind), player.identity.name, player.id
 
+
+_BY_SEED = f"""
+SELECT player_id, opponent_id, opening, {", ".join(f"sum({name})" for name in SUMS)}
+FROM clusters
+GROUP BY player_id, opponent_id, opening
+"""
 
 _FROM_GAMES = """
 WITH landed AS (

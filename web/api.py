@@ -34,7 +34,7 @@ from storage import cards
 from storage.database import Database
 from storage.games import Games
 from storage.records import StoredGame
-from storage.standings import leaderboard, matrix
+from storage.standings import leaderboard, matrix, sums_by_seed
 from web.access import COOKIE, SESSION_SECONDS, Access
 from web.channel import Delta, Ping
 from web.live import Live
@@ -225,7 +225,9 @@ def _add_tables(api: FastAPI, database: Database, registry: Registry, access: Ac
     async def read_the_leaderboard() -> Response:
         """Every player's results, opening and replying apart, and player against opponent."""
         standings = await asyncio.to_thread(leaderboard, database)
-        return safe_json(leaderboard_out(standings, await asyncio.to_thread(matrix, database)))
+        entries = await asyncio.to_thread(matrix, database)
+        by_seed = await asyncio.to_thread(sums_by_seed, database)
+        return safe_json(leaderboard_out(standings, entries, by_seed))
 
 
 def _add_operator(api: FastAPI, access: Access) -> None:

@@ -57,7 +57,8 @@ class ComparisonOut(BaseModel):
     unpaired: UnpairedOut | None = Field(description="null where one has no game")
     exact: bool = Field(description="both are exact: no interval and no test")
     needed: int | None = Field(
-        description="independent games of each that would tell these shares apart, 5 %, power 0.8"
+        description="independent games of each that would tell these shares apart (5 %, power "
+        "0.8); null over all opponents"
     )
 
 
@@ -150,7 +151,8 @@ def comparison_out(found: Comparison) -> ComparisonOut:
         unpaired=unpaired
         and UnpairedOut(difference=unpaired.difference, interval=interval_out(unpaired.interval)),
         exact=found.exact,
-        needed=found.needed,
+        # Over all opponents the games are of several kinds: no one number of them is enough.
+        needed=None if found.opponent is None else found.needed,
     )
 
 

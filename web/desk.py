@@ -107,8 +107,8 @@ class Desk:
         everything = await asyncio.to_thread(self._evaluations.all)
         older = [each for each in everything if before is None or each.id < before]
         rows = []
-        for each in older[:limit]:
-            standing = self._standing(each)
+        for listed in older[:limit]:
+            each, standing = await asyncio.to_thread(self._standing, listed)
             found = await self._figures(each, patient=not standing.is_live)
             rows.append(row_out(each, standing, found, url_of(each.name)))
         next_page = older[limit - 1].id if len(older) > limit else None
@@ -173,7 +173,7 @@ class Desk:
             plan, panel = evaluation.plan, evaluation.panel
             self._begin(name, Setup(players, plan, panel, evaluation.concurrency))
             return
-        standing = self._standing(evaluation)
+        _, standing = self._standing(evaluation)
         if standing is Standing.STARTING:
             raise ConflictError(f"the evaluation {name!r} is starting: try again in a moment")
         if not standing.is_live:
@@ -216,10 +216,11 @@ class Desk:
 
     async def _render(self, name: str, *, operator: bool) -> Rendered:
         evaluation = await asyncio.to_thread(self._evaluations.get, name)
+        evaluation, standing = await asyncio.to_thread(self._standing, evaluation)
         found = await self._figures(evaluation)
         shown = evaluation_out(
             evaluation,
-            self._standing(evaluation),
+            standing,
             found,
             bills(found, self._registry),
             operator=operator,
@@ -244,8 +245,15 @@ class Desk:
             _keep(self._read, evaluation.id, _Read(found, until, after, as_of))
             return found
 
-    def _standing(self, evaluation: Evaluation) -> Standing:
-        return standing_of(evaluation, self._children.of(evaluation), self._now())
+    def _standing(self, evaluation: Evaluation) -> tuple[Evaluation, Standing]:
+        """How an evaluation stands, and what it said at that time."""
+        child = self._children.of(evaluation)
+        standing = standing_of(evaluation, child, self._now())
+        if standing is not Standing.DEAD:
+            return evaluation, standing
+        # Its process may have ended well since it was read, and have said so before.
+        again = self._evaluations.get(evaluation.name)
+        return again, standing_of(again, child, self._now())
 
     def _problem(self, evaluation: Evaluation) -> str | None:
         """Why the process that this server started is gone, where the evaluation cannot say."""

@@ -72,6 +72,10 @@ def said(evaluation: Evaluation, standing: Standing, found: Sequence[Figures]) -
     void = sum(each.void for each in found)
     if standing is Standing.FINISHED and void:
         return f"finished, but {void:,} of its games stayed void"
+    missing = sum(each.planned - each.played for each in found)
+    if standing is Standing.FINISHED and missing:
+        # The demonstration was removed, or files were: what it found stored is stored no more.
+        return f"finished, but {missing:,} of its games are gone: go on to play them"
     return standing.value
 
 

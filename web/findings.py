@@ -47,7 +47,7 @@ def finding(rows: Sequence[Checkpoint], panel: str) -> FindingOut:
     unbeaten = [(row, worst) for row, worst in ranked if worst.share == 1]
     if len(unbeaten) > 1:
         return FindingOut(
-            title=f"{len(unbeaten)} of {len(ranked)} have lost no game that counts",
+            title=f"{len(unbeaten)} of {len(ranked)} have lost no game to {_kind(unbeaten[0][0])}",
             text=_unbeaten(unbeaten),
         )
     if ranked:
@@ -111,11 +111,17 @@ def _ahead(ranked: Sequence[tuple[Checkpoint, Worst]]) -> str:
 def _weakest(row: Checkpoint, worst: Worst) -> str:
     """A row's lowest rate as a sentence without its full stop."""
     if worst.share == 1:
-        against = worst.opponents[0] if worst.of == 1 else f"all {worst.of} measured"
-        return f"{_name(row)} has lost no game that counts, {against}"
+        against = worst.opponents[0] if worst.of == 1 else f"in all {worst.of} pairings"
+        return f"{_name(row)} has lost no game to {_kind(row)}, {against}"
     first, *others = worst.opponents
     whom = f"{first} and {len(others)} more" if others else first
     return f"{_name(row)} keeps {percent(worst.share)} at its weakest, {whom}"
+
+
+def _kind(row: Checkpoint) -> str:
+    """Whom the lowest rate is about."""
+    perfect = any(each.perfect for each in row.versus)
+    return "a perfect opponent" if perfect else "any opponent"
 
 
 def _unbeaten(found: Sequence[tuple[Checkpoint, Worst]]) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import BaseModel, Field
 
 from arena.players import Kind
-from arena.statistics import wilson
+from arena.statistics import Interval, Sums, clustered, wilson
 from models.adapt import Adaptation
 from storage.players import StoredPlayer
 from storage.standings import Entry, Standing, Tally
@@ -40,7 +40,9 @@ class SideOut(BaseModel):
     )
     distinct: int = Field(description="different (opener, squares) among the games")
     not_lost: float | None = Field(description="share of wins and draws; null where none counts")
-    interval: IntervalOut | None = Field(description="null where the result is exact")
+    interval: IntervalOut | None = Field(
+        description="null where the result is exact, and over several opponents"
+    )
     exact: bool = Field(description="both players always answer a board alike: no interval")
     replies: int = Field(description="a model's replies")
     invalid_replies: int
@@ -88,24 +90,35 @@ class LeaderboardOut(BaseModel):
     matrix: list[EntryOut]
 
 
-def leaderboard_out(standings: Sequence[Standing], entries: Sequence[Entry]) -> LeaderboardOut:
-    """The tables of `storage.standings` with rates and intervals."""
-    sides: defaultdict[tuple[int, str], list[tuple[Tally, bool]]] = defaultdict(list)
+def leaderboard_out(
+    standings: Sequence[Standing],
+    entries: Sequence[Entry],
+    by_seed: Mapping[tuple[int, int, bool], Sums],
+) -> LeaderboardOut:
+    """The tables of `storage.standings` with rates and intervals.
+
+    Args:
+        standings: every player's row.
+        entries: every pair.
+        by_seed: of `storage.clusters.sums_by_seed`, where games may share a seed.
+    """
+    sides: defaultdict[tuple[int, str], list[tuple[Tally, bool, Sums]]] = defaultdict(list)
     matrix = []
     for entry in entries:
         seats = {}
         for seat, tally in (("opening", entry.opening), ("replying", entry.replying)):
             exact = _is_exact(entry, tally)
             seen = _once(tally) if exact else tally
-            sides[entry.player.id, seat].append((seen, exact))
-            seats[seat] = _side(seen, exact=exact)
+            seeds = by_seed.get((entry.player.id, entry.opponent.id, seat == "opening"), Sums())
+            sides[entry.player.id, seat].append((seen, exact, seeds))
+            seats[seat] = _side(seen, _interval(seen, exact, seeds), exact=exact)
         matrix.append(EntryOut(player_id=entry.player.id, opponent_id=entry.opponent.id, **seats))
     rows = [
         RowOut(
             player=ranked_out(each.player),
             opening=_sum(sides[each.player.id, "opening"]),
             replying=_sum(sides[each.player.id, "replying"]),
-            people=_side(each.people),
+            people=_side(each.people, _interval(each.people, False, Sums())),
             demonstration=each.demonstration,
         )
         for each in standings
@@ -139,16 +152,27 @@ def _once(tally: Tally) -> Tally:
     return replace(tally, **once, repeats=tally.repeats + tally.games - tally.distinct)
 
 
-def _sum(entries: Sequence[tuple[Tally, bool]]) -> SideOut:
-    """A row over all opponents; it has no interval where every entry that counts is exact."""
-    counted = [exact for tally, exact in entries if tally.games]
-    total = sum((tally for tally, _ in entries), Tally())
-    return _side(total, exact=bool(counted) and all(counted))
+def _interval(tally: Tally, exact: bool, by_seed: Sums) -> Interval | None:
+    """Of the games of one entry. Without sums by seed each game is a seed of its own."""
+    if exact:
+        return None
+    return clustered(by_seed) if by_seed.n else wilson(tally.wins + tally.draws, tally.games)
 
 
-def _side(tally: Tally, *, exact: bool = False) -> SideOut:
+def _sum(entries: Sequence[tuple[Tally, bool, Sums]]) -> SideOut:
+    """A row over all opponents.
+
+    It has an interval where one entry alone counts. Games of a seed against several opponents are
+    alike to an unknown degree, and which opponents they are is a choice, no sample.
+    """
+    counted = [each for each in entries if each[0].games]
+    total = sum((tally for tally, *_ in entries), Tally())
+    interval = _interval(*counted[0]) if len(counted) == 1 else None
+    return _side(total, interval, exact=bool(counted) and all(exact for _, exact, _ in counted))
+
+
+def _side(tally: Tally, interval: Interval | None, *, exact: bool = False) -> SideOut:
     kept = tally.wins + tally.draws
-    interval = None if exact else wilson(kept, tally.games)
     return SideOut(
         games=tally.games,
         wins=tally.wins,

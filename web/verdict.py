@@ -134,7 +134,8 @@ def _first(seen: Answer, found: Sequence[Figures]) -> list[str]:
         against = f", against {_whom(other)}" if other.of > 1 else ""
         told.append(f"The lowest {_seat(not opening)} is {percent(other.share)}{against}")
     elif other:
-        told.append(f"It has lost no game {_seat(not opening)} to a {kind}{so_far}")
+        article = "an" if kind.startswith("o") else "a"
+        told.append(f"It has lost no game {_seat(not opening)} to {article} {kind}{so_far}")
     return told
 
 

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
+from arena.board import Board, Mark, start
 from arena.errors import StorageError
+from arena.game import Attempt
+from arena.players import Identity
 from storage.database import Database
 from storage.imports import repetitions
 from storage.imports.check import Incoming, LineError, Trouble
@@ -26,6 +29,8 @@ _TAKEN = (Trouble.UNKNOWN_KEY, Trouble.SAME_CELL, Trouble.TIMEOUT)
 """What is no reason to call an import failed."""
 
 OnProgress = Callable[[float], None]
+Reread = Callable[[Identity, Board, Attempt], str | None]
+"""Given a model, the board that it was to answer and its reply: what is wrong with the verdict."""
 Wanted = Callable[[Session], bool]
 """Asked in each transaction before anything is stored: whether the games still are wanted."""
 
@@ -95,6 +100,7 @@ def import_files(
     demonstration: bool = False,
     on_progress: OnProgress | None = None,
     wanted: Wanted | None = None,
+    reread: Reread | None = None,
 ) -> Report:
     """Import files: of the flavour `games`, of verifiers, or lists of moves.
 
@@ -107,6 +113,7 @@ def import_files(
         demonstration: mark the games as such.
         on_progress: is told the share that was read, 0 to 1, after each transaction.
         wanted: ends the import where it says no.
+        reread: reads replies again; a game whose verdicts are not what its replies say is refused.
 
     Raises:
         StorageError: a file cannot be opened, or the database not be written. Whole batches of
@@ -122,7 +129,8 @@ def import_files(
         for line in lines_of(path):
             report.lines += 1
             reader = reader or reader_of(path.name, line.content)
-            batch += [(line.number, found) for found in _read(reader, line, path.name, report)]
+            read = _read(reader, line, path.name, report, reread)
+            batch += [(line.number, found) for found in read]
             if len(batch) >= BATCH:
                 if not _store(db, batch, path.name, report, demonstration, wanted):
                     return replace(report, complete=False)
@@ -144,16 +152,35 @@ def _check(path: Path) -> None:
         raise StorageError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _read(reader: Reader, line: Line, name: str, report: Report) -> Sequence[Found]:
+def _read(
+    reader: Reader, line: Line, name: str, report: Report, reread: Reread | None
+) -> Sequence[Found]:
     try:
         if isinstance(line.content, LineError):
             raise line.content
-        return reader(line.content)
+        read = reader(line.content)
+        for found in read:
+            if reread and isinstance(found, Incoming):
+                _check_replies(found, reread)
+        return read
     except LineError as error:
         torn = error.trouble is Trouble.NOT_JSON and not line.whole
         message = "the file ends in the middle of this line" if torn else str(error)
         report.add(name, line.number, Trouble.TORN if torn else error.trouble, message)
         return ()
+
+
+def _check_replies(found: Incoming, reread: Reread) -> None:
+    board = start(found.game.opener)
+    players = {Mark.X: found.x, Mark.O: found.o}
+    for ply, turn in enumerate(found.game.turns):
+        for attempt in turn.attempts:
+            if wrong := reread(players[turn.mark], board, attempt):
+                raise LineError(Trouble.CONTRADICTION, f"turn {ply}: {wrong}")
+        board = board.after(turn.square)
+    for attempt in found.game.unanswered:
+        if wrong := reread(players[board.to_move], board, attempt):
+            raise LineError(Trouble.CONTRADICTION, f"turn {len(found.game.turns)}: {wrong}")
 
 
 def _store(

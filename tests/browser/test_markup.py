@@ -59,7 +59,11 @@ def test_game(page: Page, arena: Arena, tricked: Table) -> None:
     page.get_by_text("Replies", exact=True).click()
     expect(page.locator("pre.reply")).to_have_text(REPLY)
     page.get_by_text("Reasoning", exact=True).click()
-    expect(page.get_by_text(IMAGE + TEMPLATE, exact=True)).to_be_visible()
+    # Beside its move, as the reason that was given, and within the whole reply.
+    said = page.get_by_text(IMAGE + TEMPLATE, exact=True)
+    expect(said).to_have_count(2)
+    for each in (said.first, said.last):
+        expect(each).to_be_visible()
 
 
 def test_games(page: Page, arena: Arena, tricked: Table) -> None:

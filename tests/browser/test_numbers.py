@@ -82,7 +82,7 @@ def cell(page: Page, name: str, column: str, table: str = ".standings") -> Locat
 def test_the_answer_stands_above_the_table(page: Page, numbers: Arena) -> None:
     visit(page, numbers, BOARD)
     expect(page.get_by_role("heading", level=1)).to_have_text(
-        "2 of 4 have lost no game that counts"
+        "2 of 4 have lost no game to a perfect opponent"
     )
     expect(cell(page, "unbeaten", "Worst opponent, replying")).to_contain_text("100 %")
     expect(cell(page, "Perfect player", "Worst opponent, replying")).to_contain_text("exact")
@@ -285,6 +285,7 @@ def test_two_side_by_side(page: Page, numbers: Arena) -> None:
     page.select_option("[name=second]", label="novice (prompt tags, temperature 1)")
     expect(page.get_by_role("heading", level=1)).to_contain_text("expert loses less than novice")
     expect(page.locator(".standings tbody tr")).to_have_count(2 + 2 * len(PANEL))
+    expect(row(page, "All opponents").first).to_contain_text(f"of {SEEDS * len(PANEL)} common")
     expect(page.locator(".cells li").first.locator("svg")).to_have_count(2)
     page.locator("[name=opening]").select_option("true")
     expect(page.locator(".cells li").filter(has_text="replying")).to_have_count(0)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 
+from storage.imports import SHIPPED as SHIPPED_GAMES
 from tests.cli.test_commands import arena, figures, numbers
 
 
@@ -83,3 +85,20 @@ def test_removing_makes_no_database(tmp_path: Path):
     assert done.returncode == 1
     assert "there is no database" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reply_that_says_another_move_than_the_line_is_refused(tmp_path: Path):
+    model = SHIPPED_GAMES.read_bytes()
+    row = next(
+        json.loads(line)
+        for line in gzip.decompress(model).splitlines()
+        if b'"reply": "<think>corner 6</think><move>6</move>"' in line
+    )
+    attempt = next(turn["attempts"][0] for turn in row["turns"] if turn["attempts"])
+    (tmp_path / "true.jsonl").write_text(json.dumps(row) + "\n")
+    attempt["reply"] = attempt["reply"].replace("<move>6<", "<move>7<")
+    (tmp_path / "false.jsonl").write_text(json.dumps(row) + "\n")
+    assert arena(tmp_path / "here", "import", str(tmp_path / "true.jsonl")).returncode == 0
+    done = arena(tmp_path / "there", "import", str(tmp_path / "false.jsonl"))
+    assert done.returncode == 1
+    assert "a reply is read as ok on square 7, and the line says ok on square 6" in done.stderr

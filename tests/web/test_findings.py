@@ -83,14 +83,14 @@ def test_who_is_ahead_beyond_chance_and_who_may_not_be() -> None:
 def test_a_player_that_never_lost() -> None:
     perfect = row("rl4", [(100, 100), (100, 100)])
     found = finding([perfect], "standard")
-    assert found.title == "rl4 has lost no game that counts, all 4 measured"
+    assert found.title == "rl4 has lost no game to a perfect opponent, in all 4 pairings"
     assert "95 % interval" in found.text
 
 
 def test_several_that_never_lost() -> None:
     perfect = row("rl4", [(100, 100), (100, 100)])
     found = finding([perfect, STRONG, row("rl5", [(50, 50), (100, 100)])], "standard")
-    assert found.title == "2 of 3 have lost no game that counts"
+    assert found.title == "2 of 3 have lost no game to a perfect opponent"
     assert found.text.startswith("They are rl4, rl5. ")
     assert "below 8" in found.text
 

@@ -282,6 +282,9 @@ def test_two_on_the_same_cells(client: httpx2.Client) -> None:
         )
         assert 0 <= paired["p_value"] <= 1
         assert paired["seeds"] == SEEDS
+        shares = paired["first_share"] - paired["second_share"]
+        assert shares == pytest.approx(paired["difference"])
+        assert total["needed"] is None
     assert duel["differing"] == sum(
         duel[side]["paired"][each]
         for side in ("opening", "replying")

@@ -47,7 +47,11 @@ def games(database: Database) -> Games:
 
 
 def read(database: Database) -> LeaderboardOut:
-    return leaderboard_out(standings.leaderboard(database), standings.matrix(database))
+    return leaderboard_out(
+        standings.leaderboard(database),
+        standings.matrix(database),
+        standings.sums_by_seed(database),
+    )
 
 
 def row(database: Database, player: Identity) -> RowOut:
@@ -101,7 +105,28 @@ def test_a_row_is_exact_only_where_all_its_entries_are(database: Database, games
     games.record(game_of(OPENER_WINS), FIRST, RANDOM, Source.STORE)
     side = row(database, FIRST).opening
     assert not side.exact
+
+
+def test_over_several_opponents_there_is_no_interval(database: Database, games: Games) -> None:
+    """Games of one seed against several are alike to an unknown degree."""
+    for opponent in (FIRST, RANDOM):
+        games.record(game_of(DRAW), MODEL, opponent, Source.STORE)
+    side = row(database, MODEL).opening
+    assert (side.games, side.not_lost, side.interval, side.exact) == (2, 1.0, None, False)
+    entries = [each.opening for each in read(database).matrix if each.opening.games]
+    assert all(entry.interval is not None for entry in entries)
+
+
+def test_rollouts_of_a_seed_are_one_piece_of_evidence(database: Database, games: Games) -> None:
+    for seed, moves in enumerate((DRAW, REPLIER_WINS)):
+        for rollout in range(5):
+            games.record(game_of(moves, seed=seed, rollout=rollout), MODEL, RANDOM, Source.STORE)
+    side = row(database, MODEL).opening
+    assert (side.games, side.not_lost) == (10, 0.5)
+    expected = wilson(1, 2)
+    assert expected is not None
     assert side.interval is not None
+    assert (side.interval.low, side.interval.high) == pytest.approx(tuple(expected))
 
 
 def test_void_games_leave_the_denominator(database: Database, games: Games) -> None:

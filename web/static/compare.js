@@ -4,7 +4,7 @@ import { persist, request } from "./api.js";
 import { smallBoard } from "./board.js";
 import { address, count, field, h, link, query, say } from "./dom.js";
 import { footer } from "./frame.js";
-import { betweenPoints, column, DASH, gamesOf, points, rateCell, scroll, spec } from "./numbers.js";
+import { betweenPoints, column, DASH, gamesOf, percent, points, rateCell, scroll, spec } from "./numbers.js";
 
 const PAGE = 12;
 const RESULTS = { win: "won", draw: "drew", loss: "lost" };
@@ -88,7 +88,11 @@ const FEW = 10;
 
 function table(duel) {
   const versus = (row, side) => duel[side].versus.find(({ opponent }) => opponent === row.opponent);
-  const seat = (row, side) => rateCell(row[side], row.opponent === null ? null : gamesOf(duel[side].player, versus(row, side), row.opening));
+  const seat = (row, side) => {
+    if (row.opponent !== null) return rateCell(row[side], gamesOf(duel[side].player, versus(row, side), row.opening));
+    // The difference beside it is that of the common cells, and so is this share.
+    return row.paired ? h("td", { class: "number" }, percent(row.paired[`${side}_share`]), h("small", {}, `of ${count(row.paired.cells)} common cells`)) : rateCell(row[side]);
+  };
   const line = (row) => h("tr", {}, h("th", { scope: "row" }, row.opponent === null ? "All opponents" : spec(row.opponent), h("small", {}, row.opening ? "opening" : "replying")), seat(row, "first"), seat(row, "second"), difference(row));
   const head = () => h("thead", {}, h("tr", {}, column("Opponent"), column(duel.first.name, { class: "number" }), column(duel.second.name, { class: "number" }), ["Difference, points", "p, McNemar", "Games to tell apart"].map((text) => column(text, { class: "number" }))));
   const rows = (label, list) => scroll(label, h("table", { class: "standings" }, head(), h("tbody", {}, list.map(line))));
@@ -97,7 +101,7 @@ function table(duel) {
     "section",
     {},
     rows("Two checkpoints, over all opponents", [duel.opening, duel.replying]),
-    h("p", { class: "hint" }, "Rates are shares of games not lost, over all opponents the mean of those against each; a difference is the first less the second. Where both played the same cells (opponent, seat, seed, rollout) the test is exact McNemar’s, over whole seeds where cells share one, and the interval is Newcombe’s for paired shares; elsewhere Newcombe’s for two samples. “Games to tell apart”: independent games of each that would show these two shares as different (5 %, power 0.8). Of many rows some p is small by chance alone: the test is the two rows over all opponents."),
+    h("p", { class: "hint" }, "Rates are shares of games not lost; over all opponents, of the cells that both played, or else the mean of the rates against each. A difference is the first less the second. Where both played the same cells (opponent, seat, seed, rollout) the test is exact McNemar’s, over whole seeds where cells share one, and the interval is Newcombe’s for paired shares; elsewhere Newcombe’s for two samples. “Games to tell apart”: independent games of each that would show these two shares as different (5 %, power 0.8). Of many rows some p is small by chance alone: the test is the two rows over all opponents."),
     many > 0 && h("details", { class: "against", open: many <= FEW }, h("summary", {}, many === 1 ? "Against the one opponent that both met" : `Against each of ${many} opponents that both met`), rows("Two checkpoints, against each opponent", duel.rows)),
   );
 }

@@ -125,7 +125,7 @@ function setupOf(found) {
     games === 1 ? `seed ${seed}` : `seeds ${seed} to ${seed + games - 1}`,
     rollouts > 1 && `${count(rollouts)} rollouts of each game`,
     mark && `the checkpoint always ${mark}`,
-    `${count(concurrency)} games at once`,
+    concurrency === 1 ? "1 game at a time" : `${count(concurrency)} games at once`,
     `begun ${moment(at)}`,
   ];
   return h("span", {}, parts.filter(Boolean).join(" · "));

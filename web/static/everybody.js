@@ -39,7 +39,7 @@ const games = (player, more) => address("/games", { player: player.name, player_
 
 function rate(side) {
   if (side.not_lost === null) return number(null);
-  return h("td", { class: "number rate" }, h("span", {}, percent(side.not_lost, side.interval)), bar(side.not_lost, side.interval), h("small", {}, side.interval ? between(side.interval) : "exact"), side.notes.map((note) => h("small", { class: "note" }, note)));
+  return h("td", { class: "number rate" }, h("span", {}, percent(side.not_lost, side.interval)), bar(side.not_lost, side.interval), h("small", {}, side.interval ? between(side.interval) : side.exact ? "exact" : "all opponents"), side.notes.map((note) => h("small", { class: "note" }, note)));
 }
 
 function seat(side, player, opening) {

@@ -148,7 +148,7 @@ function table(data) {
   paint();
   return h(
     "section",
-    { "aria-label": "Checkpoints" },
+    {},
     h(
       "div",
       { class: "row" },
