@@ -128,6 +128,7 @@ function table(steps) {
         ),
       ),
     ),
+    h("p", { class: "hint" }, "Memorisation gap, fork traps and moves that lose value: over all rated games, whichever panel is shown. All else: against this panel."),
   );
 }
 
