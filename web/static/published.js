@@ -5,7 +5,7 @@ import { address, h, say } from "./dom.js";
 
 /** A folded section with the table of a family, or of all checkpoints. */
 export function publishedTable(family) {
-  const text = h("pre", { tabindex: 0, "aria-label": "Markdown table" });
+  const text = h("pre", { tabindex: 0, role: "region", "aria-label": "Markdown table" });
   const told = h("span", { role: "status", class: "hint" });
   const copy = h("button", { type: "button", onclick: () => copied(text.textContent).then((done) => say(told, done ? "Copied." : "Select the text to copy it.")) }, "Copy");
   let asked = false;
