@@ -70,8 +70,7 @@ ladder: $(VENV)/run.stamp $(VENV)/train.stamp  ## Train the shipped checkpoints 
 # The locks hold for every Python from 3.11 on and every platform. `make lock UPGRADE=1` takes
 # the newest versions that pyproject.toml allows; without it only what must change does.
 LOCK := $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-	$(if $(UPGRADE),--upgrade)
+	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 lock: install  ## Write the locks anew from pyproject.toml
 	$(LOCK) pyproject.toml --group build --output-file requirements.lock
 	$(LOCK) pyproject.toml --group build --group dev --constraint requirements.lock \

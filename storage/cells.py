@@ -89,6 +89,21 @@ OF_CELLS = """
 """
 """What joins games to the entries that plan them."""
 
+PLAYED_AGAIN = """
+EXISTS (
+    SELECT 1
+    FROM games AS again INDEXED BY ux_games_cell
+    WHERE again.x_id = games.x_id
+    AND again.o_id = games.o_id
+    AND again.opener = games.opener
+    AND again.seed = games.seed
+    AND again.rollout = games.rollout
+    AND again.source <> 'play'
+    AND again.outcome <> 'void'
+)
+"""
+"""Whether the cell of a void game was played since, and counts."""
+
 # SQLite keeps no statistics here, and would take an index that goes through all seeds.
 PLAYED = f"CROSS JOIN games INDEXED BY ux_games_cell ON {OF_CELLS} AND games.outcome <> 'void'"
 VOID = f"CROSS JOIN games INDEXED BY ix_games_void ON {OF_CELLS} AND games.outcome = 'void'"
@@ -125,17 +140,7 @@ ends AS (
     SELECT games.serial, max(requests.id) AS request
     FROM entry {VOID}
     JOIN requests ON requests.game = games.serial
-    WHERE NOT EXISTS (
-        SELECT 1
-        FROM games AS again INDEXED BY ux_games_cell
-        WHERE again.x_id = games.x_id
-        AND again.o_id = games.o_id
-        AND again.opener = games.opener
-        AND again.seed = games.seed
-        AND again.rollout = games.rollout
-        AND again.source <> 'play'
-        AND again.outcome <> 'void'
-    )
+    WHERE NOT {PLAYED_AGAIN}
     GROUP BY games.serial
 )
 SELECT error, count(*) AS times

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from arena.reward import DEFAULT_WEIGHTS, Check, Reward, Weights
 from arena.statistics import Sums
-from storage.cells import ENTRIES, PLAYED, VOID, Entry, entries_of, parameters
+from storage.cells import ENTRIES, PLAYED, PLAYED_AGAIN, VOID, Entry, entries_of, parameters
 from storage.costs import Costs
 from storage.database import Database
 from storage.evaluations import Evaluation
@@ -255,17 +255,7 @@ spoilt AS (
     SELECT
         n,
         max(termination = 'context_exceeded' AND coalesce(attempts, 0) > 0) AS outgrown,
-        NOT EXISTS (
-            SELECT 1
-            FROM games AS again INDEXED BY ux_games_cell
-            WHERE again.x_id = games.x_id
-            AND again.o_id = games.o_id
-            AND again.opener = games.opener
-            AND again.seed = games.seed
-            AND again.rollout = games.rollout
-            AND again.source <> 'play'
-            AND again.outcome <> 'void'
-        ) AS is_void,
+        NOT {PLAYED_AGAIN} AS is_void,
         count(*) AS stored,
         sum(coalesce(attempts, 0)) AS replies,
         {_each(_SPENT, "sum(coalesce(seats.{0}, 0)) AS {0}")}

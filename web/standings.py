@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from pydantic import BaseModel, Field
 
 from arena.players import Kind
-from arena.statistics import Interval, Sums, clustered, wilson
+from arena.statistics import Interval, Sums, wilson
 from models.adapt import Adaptation
 from storage.players import StoredPlayer
+from storage.seats import Seat, seat_of
 from storage.standings import Entry, Standing, Tally
 
 
@@ -102,23 +102,22 @@ def leaderboard_out(
         entries: every pair.
         by_seed: of `storage.clusters.sums_by_seed`, where games may share a seed.
     """
-    sides: defaultdict[tuple[int, str], list[tuple[Tally, bool, Sums]]] = defaultdict(list)
+    sides: defaultdict[tuple[int, str], list[Seat]] = defaultdict(list)
     matrix = []
     for entry in entries:
         seats = {}
-        for seat, tally in (("opening", entry.opening), ("replying", entry.replying)):
-            exact = _is_exact(entry, tally)
-            seen = _once(tally) if exact else tally
-            seeds = by_seed.get((entry.player.id, entry.opponent.id, seat == "opening"), Sums())
-            sides[entry.player.id, seat].append((seen, exact, seeds))
-            seats[seat] = _side(seen, _interval(seen, exact, seeds), exact=exact)
+        for place, tally in (("opening", entry.opening), ("replying", entry.replying)):
+            seeds = by_seed.get((entry.player.id, entry.opponent.id, place == "opening"), Sums())
+            seat = seat_of(entry.player, entry.opponent, tally, seeds)
+            sides[entry.player.id, place].append(seat)
+            seats[place] = _side(seat.tally, _interval(seat), exact=seat.exact)
         matrix.append(EntryOut(player_id=entry.player.id, opponent_id=entry.opponent.id, **seats))
     rows = [
         RowOut(
             player=ranked_out(each.player),
             opening=_sum(sides[each.player.id, "opening"]),
             replying=_sum(sides[each.player.id, "replying"]),
-            people=_side(each.people, _interval(each.people, False, Sums())),
+            people=_side(each.people, wilson(_kept(each.people), each.people.games)),
             demonstration=each.demonstration,
         )
         for each in standings
@@ -130,49 +129,27 @@ def leaderboard_out(
     )
 
 
-def _is_exact(entry: Entry, tally: Tally) -> bool:
-    """Whether an entry is all that can happen.
-
-    Two engines that always answer alike play one line for each opener. So do a greedy model and
-    such an engine, as far as the model's settings tell: more lines than one say that it does not,
-    and then its games are a sample.
-    """
-    alike = entry.player.identity.deterministic and entry.opponent.identity.deterministic
-    engines = {entry.player.identity.kind, entry.opponent.identity.kind} == {Kind.ENGINE}
-    one = tally.distinct == 1 and not tally.default_temperature
-    return alike and tally.games > 0 and (one or (engines and tally.games == tally.distinct))
+def _interval(seat: Seat) -> Interval | None:
+    return seat.rate and seat.rate.interval
 
 
-def _once(tally: Tally) -> Tally:
-    """An exact entry with each line counted once: repetitions are no evidence."""
-    if tally.games == tally.distinct:
-        return tally
-    fields = ("wins", "draws", "losses", "forfeits", "opponent_forfeits")
-    once = {name: min(1, getattr(tally, name)) for name in fields}
-    return replace(tally, **once, repeats=tally.repeats + tally.games - tally.distinct)
-
-
-def _interval(tally: Tally, exact: bool, by_seed: Sums) -> Interval | None:
-    """Of the games of one entry. Without sums by seed each game is a seed of its own."""
-    if exact:
-        return None
-    return clustered(by_seed) if by_seed.n else wilson(tally.wins + tally.draws, tally.games)
-
-
-def _sum(entries: Sequence[tuple[Tally, bool, Sums]]) -> SideOut:
+def _sum(seats: Sequence[Seat]) -> SideOut:
     """A row over all opponents.
 
     It has an interval where one entry alone counts. Games of a seed against several opponents are
     alike to an unknown degree, and which opponents they are is a choice, no sample.
     """
-    counted = [each for each in entries if each[0].games]
-    total = sum((tally for tally, *_ in entries), Tally())
-    interval = _interval(*counted[0]) if len(counted) == 1 else None
-    return _side(total, interval, exact=bool(counted) and all(exact for _, exact, _ in counted))
+    counted = [seat for seat in seats if seat.tally.games]
+    total = sum((seat.tally for seat in seats), Tally())
+    interval = _interval(counted[0]) if len(counted) == 1 else None
+    return _side(total, interval, exact=bool(counted) and all(seat.exact for seat in counted))
+
+
+def _kept(tally: Tally) -> int:
+    return tally.wins + tally.draws
 
 
 def _side(tally: Tally, interval: Interval | None, *, exact: bool = False) -> SideOut:
-    kept = tally.wins + tally.draws
     return SideOut(
         games=tally.games,
         wins=tally.wins,
@@ -182,7 +159,7 @@ def _side(tally: Tally, interval: Interval | None, *, exact: bool = False) -> Si
         void=tally.void,
         repeats=tally.repeats,
         distinct=tally.distinct,
-        not_lost=kept / tally.games if tally.games else None,
+        not_lost=_share(_kept(tally), tally.games),
         interval=interval and IntervalOut(low=interval.low, high=interval.high),
         exact=exact and tally.games > 0,
         replies=tally.attempts,

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from arena.opponents import Minimax, parse
 from arena.rates import Measured, Worst, worst
 from storage.figures import Figures
 from storage.players import StoredPlayer
+from storage.seats import is_perfect
 
 RANDOM = "random"
 
@@ -82,13 +81,6 @@ def headline(answers: Sequence[Answer]) -> str:
 def percent(rate: float) -> str:
     """A share in per cent."""
     return f"{100 * rate:.{0 if rate in (0, 1) else 1}f} %"
-
-
-@cache
-def is_perfect(spec: str) -> bool:
-    """Whether an opponent never gives up value."""
-    engine = parse(spec)
-    return isinstance(engine, Minimax) and engine.epsilon == 0
 
 
 def _order(seat: tuple[bool, Worst]) -> tuple[float, float]:

@@ -14,7 +14,8 @@ from storage.cells import Entry
 from storage.costs import Costs
 from storage.figures import Figures
 from storage.players import StoredPlayer
-from web.verdict import answer, headline, is_perfect, percent
+from storage.seats import is_perfect
+from web.verdict import answer, headline, percent
 
 
 def found(
