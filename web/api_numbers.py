@@ -24,16 +24,8 @@ from web.api import safe_json
 from web.findings import finding, finding_of_checkpoint, finding_of_family
 from web.grading import GradesOut, grades_out
 from web.mistakes import PageOut, folded, page_out
-from web.numbers import (
-    CeilingsOut,
-    FamiliesOut,
-    FamilyOut,
-    StandingsOut,
-    checkpoint_out,
-    family_out,
-    members_out,
-    progress_out,
-)
+from web.number_views import checkpoint_out, family_out, members_out, progress_out
+from web.numbers import CeilingsOut, FamiliesOut, FamilyOut, StandingsOut
 from web.published import PublishedOut, published
 from web.setups import panels_beside
 

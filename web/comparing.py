@@ -11,7 +11,8 @@ from arena.game import Termination
 from storage.comparisons import Comparison, Duel
 from storage.filters import Result
 from storage.pairs import DifferingCell, PlayedCell
-from web.numbers import CheckpointOut, SeatOut, checkpoint_out, interval_out, seat_out
+from web.number_views import checkpoint_out, interval_out, seat_out
+from web.numbers import CheckpointOut, SeatOut
 from web.standings import IntervalOut
 from web.verdict import percent
 from web.views import game_url

@@ -13,15 +13,8 @@ from arena.mistakes import decisive_ply
 from arena.traps import Status, Trap, atlas, place_of, status_of
 from storage.checkpoints import Checkpoint
 from storage.mistakes import LosingLine, Mistakes, TrapStanding
-from web.numbers import (
-    CheckpointOut,
-    FindingOut,
-    MovesOut,
-    PassedOut,
-    checkpoint_out,
-    moves_out,
-    passed_out,
-)
+from web.number_views import checkpoint_out, moves_out, passed_out
+from web.numbers import CheckpointOut, FindingOut, MovesOut, PassedOut
 from web.views import game_url
 
 
