@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -15,10 +16,13 @@ from arena.opponents import parse
 from arena.plan import Plan
 from arena.statistics import Interval, wilson
 from models.training.network import Network
-from models.training.reinforce import judged_reasons
 from models.training.rollouts import Played, play
+from models.training.sampling import sample
+from models.training.scoring import judged_reasons
 from models.training.starts import Start
 
+_MAX_TOKENS = 24
+"""Of a reply; an exact one has eight."""
 _AT_ONCE = 512
 """Games under way together."""
 
@@ -110,9 +114,12 @@ def measure(
     }
     begin = [Start(cell.opponent, cell.mark, cell.opener, cell.seed) for cell in plan]
     generator = torch.Generator().manual_seed(draws)
+    draw = partial(
+        sample, network, generator=generator, temperature=temperature, max_tokens=_MAX_TOKENS
+    )
     for at in range(0, len(begin), _AT_ONCE):
         batch = begin[at : at + _AT_ONCE]
-        for played in play(network, batch, generator, temperature=temperature):
+        for played in play(draw, batch):
             opening = played.start.mark is played.start.opener
             entries[played.start.opponent, opening].add(played)
     return list(entries.values())

@@ -28,24 +28,22 @@ network once, with the sum of their advantages.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
-from arena import reasons
-from arena.board import Board, Outcome, start
-from arena.game import Attempt, Verdict
-from arena.reward import Check, reward
-from models.reply import END_THINK, THINK
 from models.training.curves import Row
 from models.training.network import Network, padded
 from models.training.rollouts import Played, play
 from models.training.runs import OnStep, Run, run
-from models.training.sampling import Sample
-from models.training.settings import Rl, Worth
+from models.training.sampling import sample
+from models.training.scoring import figures, score
+from models.training.settings import Rl
 from models.training.starts import of_groups, starts
+from models.training.tokens import Sample
 
 
 def train(stage: Rl, folder: Path, on_step: OnStep | None = None) -> Run:
@@ -55,15 +53,14 @@ def train(stage: Rl, folder: Path, on_step: OnStep | None = None) -> Run:
         drawn, generator = current.generators()
         told = stage.rollout
         begin = of_groups(starts(told, told.groups, drawn), told.group_size)
-        games = play(
+        draw = partial(
+            sample,
             current.network,
-            begin,
-            generator,
+            generator=generator,
             temperature=told.temperature,
             max_tokens=told.max_tokens,
-            max_replies=told.max_replies,
-            prompt=told.prompt,
         )
+        games = play(draw, begin, max_replies=told.max_replies, prompt=told.prompt)
         scored = [score(game, stage.reward) for game in games]
         weighed = advantages([each.total for each in scored], told.group_size)
         pairs = merged(games, weighed)
@@ -80,43 +77,6 @@ def train(stage: Rl, folder: Path, on_step: OnStep | None = None) -> Run:
         return {**row, "distinct": len(pairs) + 0.0, "clipped": clipped, "gradient": length}
 
     return run(stage, folder, take_step, on_step)
-
-
-class Score(NamedTuple):
-    """A game's reward in its parts."""
-
-    outcome: float
-    format: float
-    invalid: float
-    reason: float
-
-    @property
-    def total(self) -> float:
-        """The reward that advantages are taken from."""
-        return sum(self)
-
-
-def score(played: Played, worth: Worth) -> Score:
-    """The arena's own reward of a game by the `exact` check, and what true reasons add to it."""
-    parts = reward(played.game, played.start.mark, check=Check.EXACT, weights=worth.weights)
-    return Score(*parts, worth.reason * share_of_true_reasons(played))
-
-
-def share_of_true_reasons(played: Played) -> float:
-    """Of a game's replies, the share that give a reason that is true; 0 where there are none."""
-    judged = [true for _, true in judged_reasons(played)]
-    return sum(judged) / len(judged) if judged else 0.0
-
-
-def judged_reasons(played: Played) -> Iterable[tuple[Attempt, bool]]:
-    """Each reply of the policy's, and whether its thinking is a reason true of board and move."""
-    board = start(played.game.opener)
-    for turn in played.game.turns:
-        for attempt in turn.attempts:
-            yield attempt, _is_reasoned(attempt, board)
-        board = board.after(turn.square)
-    for attempt in played.game.unanswered:
-        yield attempt, False
 
 
 def advantages(rewards: Sequence[float], size: int) -> list[float]:
@@ -191,42 +151,3 @@ def cispo(
         # Nothing to learn: a gradient of zeros, so that every step is one of the optimiser.
         total = total + 0.0 * sum(weights.sum() for weights in network.parameters())
     return total / max(1, tokens), clipped / max(1, tokens)
-
-
-def figures(games: Sequence[Played], scored: Sequence[Score]) -> Row:
-    """The curve's figures of a step's games."""
-    n = len(games)
-    judged = [pair for game in games for pair in judged_reasons(game)]
-    replies = max(1, len(judged))
-    samples = [each for game in games for each in game.samples]
-    wins, draws, forfeits = (
-        sum(map(test, games)) / n
-        for test in (
-            lambda each: each.game.outcome is Outcome.win(each.start.mark),
-            lambda each: each.game.outcome is Outcome.DRAW,
-            lambda each: each.game.termination.is_forfeit,
-        )
-    )
-    tokens = sum(len(each.completion) for each in samples)
-    return {
-        "reward": sum(each.total for each in scored) / n,
-        "outcome": sum(each.outcome for each in scored) / n,
-        "format": sum(each.format for each in scored) / n,
-        "invalid": sum(each.invalid for each in scored) / n,
-        "reason": sum(each.reason for each in scored) / n,
-        "won": wins,
-        "drawn": draws,
-        "not_lost": wins + draws,
-        "forfeits": forfeits,
-        "exact": sum(attempt.exact for attempt, _ in judged) / replies,
-        "valid": sum(attempt.verdict is Verdict.OK for attempt, _ in judged) / replies,
-        "true_reasons": sum(true for _, true in judged) / replies,
-        "entropy": -sum(sum(each.logprobs) for each in samples) / max(1, tokens),
-    }
-
-
-def _is_reasoned(attempt: Attempt, board: Board) -> bool:
-    if attempt.square is None or attempt.verdict is not Verdict.OK:
-        return False
-    thinking = attempt.reply.rpartition(END_THINK)[0].rpartition(THINK)[2]
-    return reasons.is_true(thinking, board, attempt.square)

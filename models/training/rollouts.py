@@ -1,4 +1,4 @@
-"""Many games at once with the policy in a seat, in one process.
+"""Many games at once with a policy in a seat, in one process.
 
 The policy sits at the arena's own table: a `ModelPlayer` asks it with the arena's prompts, reads
 its replies, gives it feedback and counts its replies, and `arena.match` referees. Only the endpoint
@@ -9,10 +9,8 @@ all of them are answered in one go.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
-
-import torch
 
 from arena.board import Mark
 from arena.game import Game, Message
@@ -21,15 +19,16 @@ from arena.opponents import parse
 from arena.players import EnginePlayer
 from models.completion import Completion, Fault, OnDelta, OnRequest
 from models.endpoint import Endpoint
-from models.entries import Entry, Sampling
+from models.entries import Entry
 from models.formats import PromptFormat
 from models.library import DEFAULT, SHIPPED
 from models.player import ModelPlayer
 from models.prompt import History
-from models.training.network import Network
-from models.training.sampling import Sample, sample
 from models.training.starts import Start
-from models.training.tokens import decode, encode, prompt_text
+from models.training.tokens import Ids, Sample, decode, encode, prompt_text
+
+Draw = Callable[[Sequence[Ids]], Sequence[Sample]]
+"""A policy: one completion for each prompt, in their order."""
 
 _NAME = "policy"
 _NOWHERE = "http://in-this-process"
@@ -45,23 +44,13 @@ class Played(NamedTuple):
 
 
 def play(
-    network: Network,
-    starts: Sequence[Start],
-    generator: torch.Generator,
-    *,
-    temperature: float = 1.0,
-    max_tokens: int = 24,
-    max_replies: int = 8,
-    prompt: str = DEFAULT,
+    draw: Draw, starts: Sequence[Start], *, max_replies: int = 8, prompt: str = DEFAULT
 ) -> list[Played]:
-    """Play games to their ends; the same generator and weights give the same games.
+    """Play games to their ends; the same draws give the same games.
 
     Args:
-        network: the policy.
+        draw: the policy.
         starts: how the games begin; all are under way at once.
-        generator: draws the replies.
-        temperature: of the draws; 0 takes the likeliest token.
-        max_tokens: of a reply.
         max_replies: of a game.
         prompt: a shipped prompt format's name.
     """
@@ -73,10 +62,8 @@ def play(
         # Its template shows it the last board of a chat, so that the chat before is left out.
         history=History.BOARD,
         max_replies=max_replies,
-        sampling=Sampling(temperature=temperature, max_tokens=max_tokens),
     )
-    table = _Table(network, generator, temperature, max_tokens, len(starts))
-    return asyncio.run(_play(table, starts, entry, SHIPPED[prompt]))
+    return asyncio.run(_play(_Table(draw, len(starts)), starts, entry, SHIPPED[prompt]))
 
 
 async def _play(
@@ -98,22 +85,12 @@ async def _play(
 class _Table:
     """Where chats wait for each other."""
 
-    def __init__(
-        self,
-        network: Network,
-        generator: torch.Generator,
-        temperature: float,
-        max_tokens: int,
-        games: int,
-    ) -> None:
-        self._network = network
-        self._generator = generator
-        self._temperature = temperature
-        self._max_tokens = max_tokens
+    def __init__(self, draw: Draw, games: int) -> None:
+        self._draw = draw
         self._under_way = games
-        self._waiting: list[tuple[tuple[int, ...], asyncio.Future[Sample]]] = []
+        self._waiting: list[tuple[Ids, asyncio.Future[Sample]]] = []
 
-    async def ask(self, prompt: tuple[int, ...]) -> Sample:
+    async def ask(self, prompt: Ids) -> Sample:
         """A completion, once every game under way waits for one."""
         answer: asyncio.Future[Sample] = asyncio.get_running_loop().create_future()
         self._waiting.append((prompt, answer))
@@ -129,13 +106,7 @@ class _Table:
         if not self._waiting or len(self._waiting) < self._under_way:
             return
         waiting, self._waiting = self._waiting, []
-        drawn = sample(
-            self._network,
-            [prompt for prompt, _ in waiting],
-            self._generator,
-            temperature=self._temperature,
-            max_tokens=self._max_tokens,
-        )
+        drawn = self._draw([prompt for prompt, _ in waiting])
         for (_, answer), each in zip(waiting, drawn, strict=True):
             answer.set_result(each)
 
@@ -152,7 +123,7 @@ class _Seat(Endpoint):
         self,
         messages: Iterable[Message],
         seed: int | None,
-        parameters: Mapping[str, Any] | None = None,  # noqa: ARG002 - said once, to the table
+        parameters: Mapping[str, Any] | None = None,  # noqa: ARG002 - the draw's own
         *,
         reasoning_field: str = "reasoning_content",  # noqa: ARG002 - there is none
         on_delta: OnDelta | None = None,  # noqa: ARG002 - replies come whole

@@ -7,30 +7,13 @@ beginning is computed once, however many games have it. The draws are independen
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import torch
 
 from models.training.network import Network, chosen, padded
-from models.training.tokens import END_ID
+from models.training.tokens import END_ID, Ids, Sample
 
-Ids = tuple[int, ...]
 _COLDEST = 1e-6
-
-
-class Sample(NamedTuple):
-    """A completion that was drawn."""
-
-    prompt: Ids
-    completion: Ids
-    """With the end token, where it came."""
-    logprobs: tuple[float, ...]
-    """Of each token of the completion, at the temperature of the draw."""
-
-    @property
-    def ended(self) -> bool:
-        """Whether it ended by itself."""
-        return self.completion[-1] == END_ID
 
 
 def sample(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from arena.game import Message
 from arena.reasons import Reason
@@ -61,6 +62,24 @@ TEMPLATE = (
 """The same as `prompt_text`, in Jinja, for llama.cpp."""
 
 
+Ids = tuple[int, ...]
+
+
+class Sample(NamedTuple):
+    """A completion that was drawn."""
+
+    prompt: Ids
+    completion: Ids
+    """With the end token, where it came."""
+    logprobs: tuple[float, ...]
+    """Of each token of the completion, at the temperature of the draw."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it ended by itself."""
+        return self.completion[-1] == END_ID
+
+
 def prompt_text(messages: Iterable[Message]) -> str:
     """What of a chat the model sees.
 
@@ -85,7 +104,7 @@ def _seen(cell: str, mark: str, square: int) -> str:
     return (_MINE if cell == mark else _THEIRS).format(square)
 
 
-def encode(text: str) -> tuple[int, ...]:
+def encode(text: str) -> Ids:
     """A text as tokens; a lone surrogate becomes a question mark."""
     ids: list[int] = []
     for part in _SPLIT.split(text):

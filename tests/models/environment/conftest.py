@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.models.environment.script import BadNetwork, scripted
+from tests.models.environment.script import BadNetwork, scripted, scripted_by_board
 from tests.models.environment.tools import Tools
 from tests.servers import Json, ModelServer, Say, Silence
 
@@ -32,6 +32,17 @@ def games(tools: Tools) -> str:
     with ModelServer(BadNetwork()) as server:
         tools.evaluate("games", server, "tictactoe_arena", "-n", str(GAMES), "-c", "12", *OPTIONS)
     return "games"
+
+
+@pytest.fixture(scope="session")
+def boards(tools: Tools) -> str:
+    """The same games with a fresh prompt each turn."""
+    with ModelServer(scripted_by_board) as server:
+        tools.evaluate(
+            *("boards", server, "tictactoe_arena", "-n", str(GAMES), "-c", "12", *OPTIONS),
+            *("--env.taskset.history", "board"),
+        )
+    return "boards"
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from typing import Any
 
+from arena.game import Message
+from models.training.tokens import decode, encode, prompt_text
 from tests.servers import Answer, Json, Reset, Say, board_in
 
 _INVALID = (
@@ -37,6 +40,27 @@ def scripted(body: dict[str, Any]) -> Say:
         return Say(f"<move>{square}</move> is what I take.")
     if kind == 3:
         return Say(f"<move>{square}</move>", reasoning="In a field of its own.")
+    return Say(f"<think>Why not {square}?</think><move>{square}</move>")
+
+
+def scripted_by_board(body: dict[str, Any]) -> Say:
+    """The reply to a request, by no more of it than our own checkpoints are shown."""
+    chat = (Message(each["role"], each["content"]) for each in body["messages"])
+    return said_of(decode(encode(prompt_text(chat))))
+
+
+def said_of(prompt: str) -> Say:
+    """The reply to a board as `models.training.tokens` draws it; nothing that tokens cannot say."""
+    draw = int.from_bytes(hashlib.sha256(prompt.encode()).digest()[:8], "big")
+    kind, draw = draw % 10, draw // 10
+    free, taken = (re.findall(sign, prompt) for sign in (r"(?<![-+])\d", r"(?<=[-+])\d"))
+    if kind == 0:
+        return _INVALID[draw % 5]
+    if kind == 1 and taken:
+        return Say(f"<think>This one.</think><move>{taken[0]}</move>")
+    square = free[draw % len(free)]
+    if kind == 2:
+        return Say(f"<move>{square}</move> is what I take.")
     return Say(f"<think>Why not {square}?</think><move>{square}</move>")
 
 

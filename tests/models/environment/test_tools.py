@@ -8,74 +8,16 @@ import sys
 from collections import Counter
 
 from arena.board import Mark, Outcome
-from arena.game import Game
-from arena.match import finish
-from arena.opponents import parse
-from arena.players import EnginePlayer
 from arena.reward import Check, Weights, reward
-from models.entries import Entry
-from models.environment.examples import Mix
 from models.environment.facts import game_of
-from models.library import SHIPPED
-from models.player import ModelPlayer
-from tests.models.environment.conftest import GAMES
 from tests.models.environment.script import scripted
-from tests.models.environment.tools import KEY, ROOT
-
-MIX = Mix(
-    seed=100,
-    mark=None,
-    opener=None,
-    opponents=("minimax:tie=first", "minimax:tie=trap", "random"),
-    epsilon_low=0.1,
-    epsilon_high=0.5,
-    strata=6,
-)
-"""What `conftest.OPTIONS` says."""
-WEIGHTS = Weights(win=2, invalid=0.3)
-
-
-def scores(trace):
-    return {name: each["score"] for name, each in trace["rewards"].items() if each}
+from tests.models.environment.tools import KEY, ROOT, scores
 
 
 def test_neither_the_app_nor_the_command_line_loads_verifiers():
     code = "import sys, app, cli; print('verifiers' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.strip().endswith("False"), done.stderr
-
-
-async def test_the_same_seeds_and_replies_give_the_same_games(tools, games, serve, connect):
-    """Over a bad network there, over a good one here: the arena's own loop."""
-    server = serve(scripted)
-    entry = Entry(name="scripted", base_url=server.base_url, model="scripted", max_replies=6)
-    model = ModelPlayer(entry, SHIPPED["tags"], connect(server))
-    ends: Counter[str] = Counter()
-    episodes = tools.traces(games)
-    assert len(episodes) == GAMES
-    for number, episode in enumerate(episodes):
-        (trace,) = episode["traces"]
-        facts = trace["info"]["game"]
-        example = MIX.example(number)
-        drawn = (facts["seed"], facts["opener"], facts["mark"], facts["opponent"])
-        assert drawn == tuple(example)
-        engine = EnginePlayer(parse(example.opponent))
-        seats = (model, engine) if example.mark is Mark.X else (engine, model)
-        game = await finish(Game(example.opener, example.seed), *seats)
-        wanted = game.attempts_of(example.mark)
-        assert facts["squares"] == list(game.moves)
-        assert [(each["verdict"], each["seed"]) for each in facts["attempts"]] == [
-            (attempt.verdict, attempt.seed) for attempt in wanted
-        ]
-        assert (facts["outcome"], facts["termination"]) == (game.outcome, game.termination)
-        parts = reward(game, example.mark, check=Check.EXACT, weights=WEIGHTS)
-        assert scores(trace) == dict(parts._asdict())
-        assert game_of(facts).moves == game.moves
-        # The replies stand in the trace in the order of the attempts, empty ones too.
-        said = [node["message"] for node in trace["nodes"] if node["sampled"]]
-        assert [each.get("content", "") for each in said] == [each.reply for each in wanted]
-        ends[str(game.termination)] += 1
-    assert {"line", "full_board", "forfeit_invalid"} <= set(ends)
 
 
 def test_a_bad_network_is_waited_out_and_on_record(tools, games):

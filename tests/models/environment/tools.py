@@ -77,3 +77,8 @@ class Tools:
     def file(self, run: str) -> Path:
         """The file of a run's traces."""
         return self.folder / "out" / run / "traces.jsonl"
+
+
+def scores(trace: dict[str, Any]) -> dict[str, float]:
+    """What each reward function of a trace gave."""
+    return {name: each["score"] for name, each in trace["rewards"].items() if each}

@@ -1,5 +1,7 @@
 """Many games at once, with the policy at the arena's own table."""
 
+from functools import partial
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -13,6 +15,7 @@ from models.reply import read  # noqa: E402
 from models.training.lessons import lesson, reply  # noqa: E402
 from models.training.network import Network  # noqa: E402
 from models.training.rollouts import Played, play  # noqa: E402
+from models.training.sampling import sample  # noqa: E402
 from models.training.starts import Start  # noqa: E402
 from models.training.supervised import loss_of  # noqa: E402
 from models.training.tokens import decode, encode, prompt_text  # noqa: E402
@@ -28,7 +31,8 @@ STARTS = [
 
 def played(network: Network, seed: int = 0, max_replies: int = 8) -> list[Played]:
     generator = torch.Generator().manual_seed(seed)
-    return play(network, STARTS, generator, max_tokens=12, max_replies=max_replies)
+    draw = partial(sample, network, generator=generator, max_tokens=12)
+    return play(draw, STARTS, max_replies=max_replies)
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from models.training.network import Network  # noqa: E402
-from models.training.sampling import Sample, sample  # noqa: E402
+from models.training.sampling import sample  # noqa: E402
 from models.training.settings import Shape  # noqa: E402
-from models.training.tokens import END_ID, encode  # noqa: E402
+from models.training.tokens import END_ID, Sample, encode  # noqa: E402
 
 PROMPTS = [encode(text) for text in ("X012", "O0X2", "X012", "longer than these")]
 
