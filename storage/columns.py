@@ -74,6 +74,11 @@ class Instant(TypeDecorator[datetime]):
         return None if value is None else _EPOCH + value * _MILLISECOND
 
 
+def as_stored(value: datetime | None) -> datetime | None:
+    """A moment as an `Instant` gives it back."""
+    return None if value is None else _EPOCH + (value - _EPOCH) // _MILLISECOND * _MILLISECOND
+
+
 def canonical_json(value: Any) -> str:
     """JSON with sorted keys, no spaces, and every character as itself."""
     # Escapes would merge two lone surrogates in a row into one character on reading.

@@ -40,7 +40,7 @@ class Trouble(StrEnum):
     CONTRADICTION = "contradiction"
     """Two things that cannot both be true."""
     OTHER_GAME = "other_game"
-    """Another game of the same id is stored."""
+    """Another game of the same id is stored, or the same with other replies, players or dates."""
     UNREADABLE = "unreadable"
     """The rest of a file."""
     UNKNOWN_KEY = "unknown_key"

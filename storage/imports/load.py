@@ -221,6 +221,9 @@ def _store(
             message = "another game of these players, opener, seed and rollout is stored"
             report.add(name, line, Trouble.SAME_CELL, f"{message}: left out")
         else:
-            message = f"another game is stored, or under way, by the id {game.id}"
+            message = (
+                f"another game is stored, or under way, by the id {game.id}, or this one with "
+                "other replies, players or dates"
+            )
             report.add(name, line, Trouble.OTHER_GAME, message)
     return True

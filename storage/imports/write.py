@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.orm import Session
 
 from arena.players import Identity
-from storage import players
+from storage import players, records
 from storage.aggregates import Landing, land, moves_text
+from storage.columns import as_stored
 from storage.imports.check import Incoming
 from storage.players import StoredPlayer
-from storage.records import GAMES, Details
+from storage.records import GAMES, Details, StoredGame
 
 _INSERT_IF_NEW = insert(GAMES).on_conflict_do_nothing().returning(GAMES.c.serial)
 
@@ -27,7 +28,7 @@ class Fate(Enum):
     KNOWN = auto()
     """It is stored already."""
     OTHER_GAME = auto()
-    """Another one of its id is."""
+    """Another one of its id is, or the same with other replies, players or dates."""
     SAME_CELL = auto()
     """Another one of its cell is, and counts."""
 
@@ -41,25 +42,25 @@ def write(session: Session, batch: Sequence[Incoming], *, demonstration: bool) -
         demonstration: mark all of them so; else those alone that say so themselves.
     """
     ids = [each.id for each in batch]
-    stored = {row.id: row for row in session.execute(select(GAMES).where(GAMES.c.id.in_(ids)))}
+    serials = session.scalars(select(GAMES.c.serial).where(GAMES.c.id.in_(ids))).all()
+    stored = {each.id: _told(each) for each in records.load(session, serials)}
     known = _Players(session)
     details = Details()
     landings: list[Landing] = []
     fates = []
     for each in batch:
         if each.id in stored:
-            fates.append(_compare(stored[each.id], each, known))
+            same = _told(each) == stored[each.id]
+            fates.append(Fate.KNOWN if same else Fate.OTHER_GAME)
             continue
         x, o = known.ensure(each.x), known.ensure(each.o)
         row = _row(each, x, o, demonstration or each.demonstration)
         serial = session.execute(_INSERT_IF_NEW, row).scalar_one_or_none()
         if serial is None:
-            # Its id may be that of an earlier line of this batch.
-            this = select(GAMES).where(GAMES.c.id == each.id)
-            twice = session.execute(this).one_or_none()
-            fates.append(_compare(twice, each, known) if twice else Fate.SAME_CELL)
+            fates.append(Fate.SAME_CELL)
             continue
         fates.append(Fate.IMPORTED)
+        stored[each.id] = _told(each)
         turns = len(details.turns)
         details.add(serial, each.game)
         for turn, at in zip(details.turns[turns:], each.times, strict=True):
@@ -83,22 +84,12 @@ class _Players:
             self._known[mark] = players.ensure(self._session, identity)
         return self._known[mark]
 
-    def id_of(self, identity: Identity) -> int | None:
-        mark = players.fingerprint(identity)
-        found = self._known.get(mark) or players.by_fingerprint(self._session, [mark]).get(mark)
-        return None if found is None else found.id
 
-
-def _compare(row: Row[Any], each: Incoming, known: _Players) -> Fate:
-    game = each.game
-    there = (row.x_id, row.o_id, row.opener, row.seed, row.rollout, row.source)
-    mine = (
-        *(known.id_of(each.x), known.id_of(each.o)),
-        *(game.opener, game.seed, game.rollout, each.source),
-    )
-    end = (row.moves, row.outcome, row.termination)
-    same = there == mine and end == (moves_text(game), game.outcome, game.termination)
-    return Fate.KNOWN if same else Fate.OTHER_GAME
+def _told(each: StoredGame | Incoming) -> tuple[object, ...]:
+    """Everything that an import tells of a game, but for what marks it as a demonstration."""
+    x, o = (who.identity if isinstance(who, StoredPlayer) else who for who in (each.x, each.o))
+    dates = (each.created_at, each.updated_at, each.finished_at)
+    return each.game, x, o, each.source, *map(as_stored, (*dates, *each.times))
 
 
 def _row(each: Incoming, x: StoredPlayer, o: StoredPlayer, demonstration: bool) -> dict[str, Any]:

@@ -243,11 +243,24 @@ def test_a_square_and_a_text_that_no_reader_takes_come_back(rows, db, other, tmp
     assert (attempt.reply, attempt.square) == ("\ud800", HUGE)
 
 
-def test_another_game_of_the_same_id(rows, db, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "path", "value"),
+    [
+        ("engines", "rollout", 1),
+        ("engines", "finished_at", "2031-01-01T00:00:00Z"),
+        ("engines", "source", "play"),
+        ("model", "x.family", "another"),
+        ("model", "turns.0.attempts.1.reply", "<think>Other words.</think><move>4</move>"),
+        ("model", "turns.0.attempts.1.seconds", 77.0),
+        ("forfeit", "unanswered.0.finish_reason", "length"),
+        ("person", "turns.0.at", "2031-01-01T00:00:00Z"),
+    ],
+)
+def test_another_game_of_the_same_id(rows, db, tmp_path, name, path, value):
     before = dump(db)
-    changed = put(rows["engines"], "rollout", 1)
+    changed = put(rows[name], path, value)
     report = imported(db, tmp_path, json.dumps(changed).encode())
-    assert report.troubles == {Trouble.OTHER_GAME: 1}
+    assert (report.known, report.troubles) == (0, {Trouble.OTHER_GAME: 1})
     assert dump(db) == before
 
 
