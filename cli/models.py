@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import signal
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,13 +17,18 @@ from rich.table import Table
 from arena.board import Mark
 from arena.errors import NotFoundError, RulesError
 from arena.game import Attempt, Game, Turn, Verdict
-from cli.context import Json, now, output, say, words
+from cli.context import Json, fail, now, output, say, words
 from cli.play import model_named
 from models.config import nearest
 from models.discover import discover as discover_models
 from models.doctor import Card, examine
+from models.local import LocalServer, StartError
 from models.prompt import History, messages
 from storage import cards
+from web.listen import listen
+
+_LOOK_S = 0.5
+"""How often it is seen whether a server still runs."""
 
 models_app = typer.Typer()
 prompts = typer.Typer(help="Look at prompt formats.", no_args_is_help=True)
@@ -58,6 +66,49 @@ def models(context: typer.Context, as_json: Json = False) -> None:
             shown = ({True: "yes", False: "no"}.get(cell, cell) for cell in cells)
             table.add_row(*(escape(str(cell)) for cell in shown))
         output().print(table)
+
+
+@models_app.command()
+def serve(
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(help="The model's name, or a .gguf file.")],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is any.")] = 8080,
+) -> None:
+    """Serve a model's GGUF file to other tools on this machine, until Ctrl-C."""
+    registry = context.obj.registry()
+    entry = registry.get(model_named(model, registry))
+    if entry.gguf is None:
+        raise NotFoundError(f"{entry.name} has no GGUF file: it is served at {entry.base_url}")
+    listen("127.0.0.1", port).close()
+    server = LocalServer(
+        Path(entry.gguf),
+        entry.threads,
+        entry.context,
+        name=entry.name,
+        port=port,
+        keyless=True,
+    )
+    try:
+        asyncio.run(_serve(server, entry.name))
+    except StartError as error:
+        fail(f"{entry.gguf}: {error}")
+    finally:
+        server.close()
+
+
+async def _serve(server: LocalServer, name: str) -> None:
+    """Start the server, say where it listens, and wait for the end."""
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    address = await server.running()
+    print(f"{name} answers on {address.base_url} without a key. Ctrl-C ends it.", flush=True)
+    while not ended.is_set():
+        if server.pid is None:
+            fail("llama.cpp has ended")
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(ended.wait(), _LOOK_S)
 
 
 @models_app.command()

@@ -59,7 +59,8 @@ def serve(wanted: dict[str, Any]) -> tuple[dict[str, Any], object]:
     """Start the server.
 
     Args:
-        wanted: `path`, `name`, `key`, `threads`, `context` and `verbose`.
+        wanted: `path`, `name`, `port`, `key` (empty: none is asked for), `threads`, `context`
+            and `verbose`.
 
     Returns:
         What to report, and the server, which stops once it is let go of.
@@ -85,8 +86,8 @@ def serve(wanted: dict[str, Any]) -> tuple[dict[str, Any], object]:
     # Else answers and lists would name the model by its path.
     params.model_alias = {wanted["name"]}
     params.hostnames = ["127.0.0.1"]
-    params.port = 0
-    params.api_keys = [wanted["key"]]
+    params.port = wanted["port"]
+    params.api_keys = [wanted["key"]] if wanted["key"] else []
     params.ui = params.endpoint_slots = False
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = wanted["threads"]
     params.n_parallel = 1

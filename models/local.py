@@ -3,7 +3,8 @@
 The process is started when it is first needed, and again when it has died: it is native code, and
 its crash must be no more than a fault of the network. It listens on a free port of 127.0.0.1, takes
 nothing without a key that is drawn for it alone, has no secret in its environment, and ends with
-its parent however that ends: its standard input ends then, and Linux kills it besides.
+its parent however that ends: its standard input ends then, and Linux kills it besides. Where it
+serves other tools it listens on a port that its user chose, and asks for no key.
 """
 
 from __future__ import annotations
@@ -77,16 +78,29 @@ class LocalServer:
         threads: how many compute.
         context: tokens of a chat, reply included.
         start_s: how long a start may take.
+        name: what it calls its model; the file's name unless said.
+        port: where it listens; any free one unless said.
+        keyless: whether it takes requests without a key, for tools other than the arena.
     """
 
     def __init__(
-        self, path: Path, threads: int = 1, context: int = CONTEXT, start_s: float = _START_S
+        self,
+        path: Path,
+        threads: int = 1,
+        context: int = CONTEXT,
+        start_s: float = _START_S,
+        *,
+        name: str | None = None,
+        port: int = 0,
+        keyless: bool = False,
     ) -> None:
         self._wanted: dict[str, Any] = {
             "path": str(path),
-            "name": path.name,
+            "name": name or path.name,
             "threads": threads,
             "context": context,
+            "port": port,
+            "keyless": keyless,
         }
         self._start_s = start_s
         self._lock = threading.Lock()
@@ -193,7 +207,7 @@ class _Child:
         except OSError as error:
             reason = f"no process could be started: {error.strerror}"
             raise StartError(reason, fatal=False) from None
-        key = secrets.token_urlsafe(24)
+        key = "" if wanted["keyless"] else secrets.token_urlsafe(24)
         verbose = _log.isEnabledFor(logging.DEBUG)
         self._tell({**wanted, "key": key, "verbose": verbose})
         self._logger = self._run(self._keep_log)
