@@ -4,7 +4,7 @@
     upgrade <- database                              standings, datasets <- imports
     setups <- evaluations <- cells <- figures, conduct
     derived <- clusters, lessons <- recount <- upgrade, aggregates
-    standings, clusters <- seats <- checkpoints <- ranking, references, comparisons
+    standings, clusters <- seats <- entries <- gaps <- checkpoints <- ranking, comparisons
 
 A `Database` is opened once a process; everything else is given one.
 """

@@ -10,10 +10,12 @@ from sqlalchemy import text
 
 from arena.memorisation import RELATIVES, Gap, NoGap, Result, memorisation_gap
 from storage.cells import ENTRIES, PLAYED, entries_of, parameters
-from storage.checkpoints import Checkpoint, gap_of_rates, versus_of
+from storage.checkpoints import Checkpoint
 from storage.database import Database
+from storage.entries import versus_of
 from storage.evaluations import Evaluation, named
 from storage.figures import Figures, figures
+from storage.gaps import gap_of_rates
 from storage.seats import Seat, seat_of
 from storage.standings import Tally
 

@@ -11,8 +11,9 @@ from sqlalchemy.orm import Session
 from arena.board import Mark, Outcome
 from arena.comparisons import Pairs
 from arena.game import Termination
-from storage.checkpoints import engines, known_player, met_by
+from storage.checkpoints import known_player
 from storage.database import Database
+from storage.entries import engines, met_by
 from storage.filters import Result
 
 Found = Mapping[tuple[str, bool, int], Pairs]
