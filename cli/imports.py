@@ -14,6 +14,8 @@ from rich.progress import Progress
 
 from cli.context import Json, fail, now, say, words
 from models.rereading import rereader
+from storage.cells import with_demonstration
+from storage.evaluations import Evaluations
 from storage.imports import (
     OnProgress,
     Report,
@@ -70,6 +72,8 @@ def remove(context: typer.Context, as_json: Json = False) -> None:
     """Remove the demonstration games, and what they add to every figure. They do not come back."""
     with context.obj.database(to_read=True) as database:
         total = max(1, count_demonstration(database))
+        for name, games in with_demonstration(Evaluations(database, now)).items():
+            say(f"the evaluation {name} loses {games:,} games: the same command plays them again")
         with Progress(console=words, transient=True, disable=not words.is_terminal) as bar:
             task = bar.add_task("Removing", total=total)
             removed = remove_demonstration(database, now, lambda games: bar.advance(task, games))

@@ -15,7 +15,7 @@ from arena.board import Mark, Outcome
 from arena.plan import Numbers
 from storage.columns import LosslessText
 from storage.database import Database
-from storage.evaluations import Evaluation
+from storage.evaluations import Evaluation, Evaluations
 from storage.players import StoredPlayer, always_alike
 
 
@@ -131,6 +131,23 @@ def done_cells(db: Database, evaluation: Evaluation) -> list[Numbers]:
             rest, replying = divmod(n, 2)
             player, opponent = divmod(rest, len(plan.opponents))
             found[player].add(plan.number(opponent, not replying, seed, rollout))
+    return found
+
+
+_SHIPPED = text(f"""
+WITH {ENTRIES}
+SELECT count(DISTINCT games.serial) FROM entry {PLAYED} AND games.demonstration
+""")
+
+
+def with_demonstration(evaluations: Evaluations) -> dict[str, int]:
+    """The evaluations that are made of games that came with the arena, and of how many."""
+    found = {}
+    for evaluation in evaluations.all():
+        with evaluations.db.read() as session:
+            games = session.execute(_SHIPPED, parameters(evaluation)).scalar_one()
+        if games:
+            found[evaluation.name] = games
     return found
 
 

@@ -12,8 +12,10 @@ from typing import Annotated
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
+from storage.cells import with_demonstration
 from storage.database import Database
 from storage.datasets import Flavour, Format, Row, filter_of, jsonl, rows, write_rows
+from storage.evaluations import Evaluations
 from storage.games import Games
 from storage.imports import count_demonstration, remove_demonstration
 from web.access import Access
@@ -70,8 +72,16 @@ def add_datasets(api: FastAPI, database: Database, games: Games, access: Access)
     @api.get("/demonstration", response_model=DemonstrationOut, tags=_TAGS)
     async def count_the_demonstration(request: Request) -> Response:
         """How many games came with the arena, and whether you may remove them."""
-        number = await asyncio.to_thread(count_demonstration, database)
-        return safe_json(DemonstrationOut(games=number, removable=access.is_operator(request)))
+
+        def count() -> DemonstrationOut:
+            games = count_demonstration(database)
+            return DemonstrationOut(
+                games=games,
+                removable=access.is_operator(request),
+                evaluations=with_demonstration(Evaluations(database, _now)) if games else {},
+            )
+
+        return safe_json(await asyncio.to_thread(count))
 
     @api.delete("/demonstration", response_model=RemovedOut, tags=["operator"])
     async def remove_the_demonstration(request: Request) -> Response:

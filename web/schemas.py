@@ -259,6 +259,9 @@ class DemonstrationOut(BaseModel):
 
     games: int
     removable: bool = Field(description="whether you are the operator")
+    evaluations: dict[str, int] = Field(
+        description="the evaluations that are made of them, and of how many"
+    )
 
 
 class RemovedOut(BaseModel):

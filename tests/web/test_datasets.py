@@ -11,11 +11,14 @@ import httpx2
 import pyarrow.parquet as pq
 import pytest
 
+from arena.plan import Plan
 from storage import Database, Games
+from storage.evaluations import Evaluations
 from storage.imports import import_demonstration
+from storage.setups import Setup
 from tests.conftest import PASSWORD
 from tests.storage.conftest import Clock
-from tests.storage.imports.samples import exported, fill
+from tests.storage.imports.samples import FIRST, LAST, exported, fill
 from tests.web.process import Arena
 
 
@@ -29,6 +32,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     there.close()
     here = Database.open(folder / "data" / "arena.db")
     import_demonstration(here, Path(folder / "games.jsonl"), Clock())
+    Evaluations(here, Clock()).open("theirs", Setup((FIRST,), Plan((LAST.name,), games=1)))
     here.close()
     server = Arena(folder / "data", {"ARENA_OPERATOR_PASSWORD": PASSWORD})
     server.start()
@@ -74,7 +78,11 @@ def test_the_demonstration_is_shown_as_such_and_removed_by_the_operator_alone(
     shown: Arena,
 ) -> None:
     with shown.client() as visitor:
-        assert visitor.get("demonstration").json() == {"games": 66, "removable": False}
+        assert visitor.get("demonstration").json() == {
+            "games": 66,
+            "removable": False,
+            "evaluations": {"theirs": 2},
+        }
         games = visitor.get("games").json()["games"]
         assert all(game["demonstration"] for game in games)
         assert visitor.get(f"games/{games[0]['id']}").json()["demonstration"] is True
@@ -85,8 +93,8 @@ def test_the_demonstration_is_shown_as_such_and_removed_by_the_operator_alone(
         assert visitor.get("demonstration").json()["games"] == 66
     with shown.client() as operator:
         operator.post("operator/sign-in", json={"password": PASSWORD})
-        assert operator.get("demonstration").json() == {"games": 66, "removable": True}
+        assert operator.get("demonstration").json()["removable"] is True
         assert operator.delete("demonstration").json() == {"removed": 66}
-        assert operator.get("demonstration").json() == {"games": 0, "removable": True}
+        assert operator.get("demonstration").json()["evaluations"] == {}
         assert operator.get("leaderboard").json()["players"] == []
         assert operator.get("games").json()["total"] == 0

@@ -66,9 +66,10 @@ export async function mount(root) {
 
 /** The games that came with the arena: how many, and for the operator the way to be rid of them. */
 async function offerRemoval(place, problem, onRemoved) {
-  const { games, removable } = await request("/demonstration").catch(() => ({ games: 0 }));
+  const { games, removable, evaluations } = await request("/demonstration").catch(() => ({ games: 0 }));
   if (games === 0) return place.replaceChildren();
-  const told = h("p", {}, `${count(games)} games came with the arena, as a demonstration. They count like all others.`);
+  const made = Object.entries(evaluations).map(([name, number]) => `${name} (${count(number)})`);
+  const told = h("p", {}, `${count(games)} games came with the arena, as a demonstration. They count like all others.${made.length ? ` Evaluations are made of them, and lose them: ${made.join(", ")}.` : ""}`);
   if (!removable) return place.replaceChildren(told);
   let sure = false;
   const remove = async () => {

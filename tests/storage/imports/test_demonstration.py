@@ -4,7 +4,10 @@ import pytest
 from sqlalchemy import text
 
 from arena.board import Mark
+from arena.plan import Plan
 from storage import Database, Games, Recording, Source, leaderboard, matrix, recompute
+from storage.cells import with_demonstration
+from storage.evaluations import Evaluations
 from storage.imports import (
     count_demonstration,
     import_demonstration,
@@ -13,6 +16,7 @@ from storage.imports import (
     show_something,
 )
 from storage.imports import load as loading
+from storage.setups import Setup
 from tests.storage.conftest import Clock
 from tests.storage.imports.samples import (
     FIRST,
@@ -54,6 +58,17 @@ def test_a_new_database_shows_something_once(db, clock, shipped):
     assert is_counted_right(db)
     assert all(each.demonstration for each in leaderboard(db))
     assert show_something(db, clock, path=shipped) is None
+
+
+def test_an_evaluation_that_is_made_of_them_is_named(db, clock, shipped):
+    imported(db, clock, path=shipped)
+    evaluations = Evaluations(db, clock)
+    for name, seed in (("theirs", 0), ("own", 10_000)):
+        plan = Plan((LAST.name,), games=1, seed=seed)
+        evaluations.open(name, Setup((FIRST,), plan))
+    assert with_demonstration(evaluations) == {"theirs": 2}
+    remove_demonstration(db, clock)
+    assert with_demonstration(evaluations) == {}
 
 
 def test_where_there_is_no_file_there_is_nothing_to_do(db, clock, tmp_path):
