@@ -23,7 +23,7 @@ class Line(NamedTuple):
     """A line of a file, or what could not be read of it."""
 
     number: int
-    """From 1; in a Parquet file that of the row."""
+    """From 1; in a Parquet file that of the row. 0 where nothing of the file could be read."""
     content: bytes | LineError
     whole: bool
     """Whether it ends as a line does: the last one may have been torn."""
@@ -57,7 +57,9 @@ def lines_of(path: Path) -> Iterator[Line]:
         with path.open("rb") as file:
             start = file.read(4)
             file.seek(0)
-            if start == _PARQUET:
+            if not start:
+                yield Line(0, LineError(Trouble.EMPTY, "the file is empty"), True, 1.0)
+            elif start == _PARQUET:
                 yield from _rows(file)
             else:
                 yield from _lines(file, zipped=start[:2] == _GZIP)
@@ -84,8 +86,9 @@ def _lines(file: IO[bytes], *, zipped: bool) -> Iterator[Line]:
         trouble = LineError(Trouble.TORN, "the file ends in the middle of what is compressed")
         yield Line(number + 1, trouble, False, 1.0)
     except (gzip.BadGzipFile, zlib.error) as error:
-        trouble = LineError(Trouble.UNREADABLE, f"from here on it cannot be unpacked: {error}")
-        yield Line(number + 1, trouble, False, 1.0)
+        where = "from here on it" if number else "it"
+        trouble = LineError(Trouble.UNREADABLE, f"{where} cannot be unpacked: {error}")
+        yield Line(number and number + 1, trouble, False, 1.0)
 
 
 def _rows(file: IO[bytes]) -> Iterator[Line]:
@@ -104,5 +107,6 @@ def _rows(file: IO[bytes]) -> Iterator[Line]:
                     yield Line(number, line, True, number / total)
     except pa.ArrowException as error:
         why = str(error).partition("\n")[0]
-        trouble = LineError(Trouble.UNREADABLE, f"from here on it cannot be read: {why}")
-        yield Line(number + 1, trouble, False, 1.0)
+        where = "from here on it" if number else "it"
+        trouble = LineError(Trouble.UNREADABLE, f"{where} cannot be read: {why}")
+        yield Line(number and number + 1, trouble, False, 1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from storage.imports.check import Incoming, LineError, read_line
 from storage.imports.movelists import MoveListReader
@@ -18,20 +19,21 @@ Reader = Callable[[bytes], Sequence[Found]]
 _CSV = (".csv", ".csv.gz")
 
 
-def reader_of(name: str, first: bytes | LineError) -> Reader:
+def reader_of(path: Path, first: bytes | LineError) -> Reader:
     """How the lines of a file are read.
 
     Args:
-        name: the file's.
+        path: the file.
         first: its first line.
     """
-    if name.endswith(_CSV):
+    if path.name.endswith(_CSV):
         return MoveListReader()
     keys = _keys(first)
     if {"traces", "task"} <= keys:
         return read_episode
     if keys >= NEEDED and "schema" not in keys:
-        return RowReader(name)
+        # Tools call the file of every run alike, and give its folder the run's name.
+        return RowReader(f"{path.absolute().parent.name}/{path.name}")
     return _read_game
 
 

@@ -48,7 +48,7 @@ def served(folder: Path):
 
 def cells(folder: Path) -> dict[tuple[int, Mark], tuple[object, ...]]:
     """By seed and the checkpoint's mark: how its game went."""
-    found = {}
+    found: dict[tuple[int, Mark], tuple[object, ...]] = {}
     with closing(Database.open(folder / "arena.db")) as db:
         games = Games(db, Clock())
         for each in games.find(GameFilter(), limit=1000):
