@@ -126,7 +126,7 @@ def safe_json(content: BaseModel | dict[str, Any], status: int = 200) -> Respons
 
 def _add_games(api: FastAPI, games: Games, live: Live, access: Access) -> None:
     def state(stored: StoredGame) -> GameOut:
-        return game_out(stored, live.thought(stored.id), stopped=live.is_stopped(stored.id))
+        return game_out(stored, live.tasks.thought(stored.id), stopped=live.is_stopped(stored.id))
 
     @api.post("/games", status_code=201, response_model=NewGameOut, tags=["play"])
     async def begin_a_game(new: NewGame, request: Request) -> Response:
@@ -168,7 +168,7 @@ def _add_games(api: FastAPI, games: Games, live: Live, access: Access) -> None:
         await live.look(game_id)
 
         async def stream() -> AsyncIterator[str]:
-            async for event in live.events(game_id):
+            async for event in live.tasks.events(game_id):
                 if isinstance(event, Ping):
                     yield ": still here\n\n"
                 elif isinstance(event, Delta):

@@ -16,7 +16,7 @@ class Thought:
     """What a model that is to move has said so far."""
 
     since: float
-    """When it was asked, by the clock of `web.live`."""
+    """When it was asked, by the clock of `web.tasks`."""
     attempt: int = 1
     reasoning: str = ""
     text: str = ""

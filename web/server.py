@@ -72,7 +72,7 @@ def create_app(
         await warm
         sweep.cancel()
         desk.say_farewell()
-        await live.close()
+        await live.tasks.close()
         await registry.close()
 
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)

@@ -76,7 +76,7 @@ async def restart(tmp_path: Path, games: Games, model: ModelServer) -> AsyncIter
 
     yield start
     for live, registry in started:
-        await live.close()
+        await live.tasks.close()
         await registry.close()
 
 
@@ -223,7 +223,7 @@ async def test_a_models_turn_goes_on(restart: Restart, games: Games, model: Mode
     model.answer = Say("<move>4</move>", delay_s=30)
     before = restart()
     stored, tokens = await begin(before, checkpoint(), human())
-    await before.close()
+    await before.tasks.close()
     model.answer = says(4)
     after = restart()
     await after.resume()
@@ -264,11 +264,11 @@ async def test_nothing_is_kept_of_a_game_that_nobody_watches(
     model.answer = says(0)
     stored, tokens = await begin(live, human(), checkpoint())
     await live.move(stored.id, by(tokens, Mark.X, 4, 0))
-    async for event in live.events(stored.id):
+    async for event in live.tasks.events(stored.id):
         game = event.game if isinstance(event, StoredGame) else None
         if game and len(game.moves) == 2 and game.outcome is None:
             await live.resign(stored.id, tokens[Mark.X])
     await asyncio.sleep(0)
-    assert not live._channels
-    assert not live._tasks
+    assert not live.tasks._channels
+    assert not live.tasks._tasks
     assert not live._locks
