@@ -9,7 +9,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input
 TEST_ARGS := -n auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint format bench lock train-install train-smoke ladder
+.PHONY: help install run test lint format bench lock train-install train-smoke trainers ladder
 
 help:  ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,16 @@ train-install: $(VENV)/train.stamp  ## Install what training takes: torch
 
 train-smoke: install $(VENV)/train.stamp  ## Train, export, serve and play a smaller checkpoint
 	$(TRAIN_ENV) $(PY) -m pytest tests/models/training/test_smoke.py $(ARGS)
+
+trainers: $(VENV)/run.stamp .venv-trainers/stamp  ## Let TRL's trainers read what the arena exports
+	HF_HUB_OFFLINE=1 ARENA_PYTHON=$(abspath $(PY)) $(TRAIN_ENV) \
+		.venv-trainers/bin/python -m pytest tests/trainers $(ARGS)
+
+.venv-trainers/stamp: tests/trainers/requirements.txt constraints-train.txt
+	@$(PYTHON) -m venv .venv-trainers
+	.venv-trainers/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+		--constraint constraints-train.txt --requirement tests/trainers/requirements.txt
+	@touch $@
 
 ladder: $(VENV)/run.stamp $(VENV)/train.stamp  ## Train the shipped checkpoints anew, into RUNS
 	@set -e; for stage in base sft rl1 rl2 rl3 memoriser; do \

@@ -35,8 +35,9 @@ _HOW = {
     Flavour.MESSAGES: """\
 The opponent's moves stand in the user's messages and are never to be trained on.
 
-- TRL: `SFTTrainer` with `SFTConfig(assistant_only_loss=True)`; the chat template must mark what the
-  assistant says (`{% generation %}`). Where it does not, take the flavour `turns`.
+- TRL: `SFTTrainer` with `SFTConfig(assistant_only_loss=True)`. The chat template must mark what the
+  assistant says (`{% generation %}`); for the templates that TRL knows, such as Qwen's and Llama's,
+  it takes a marked one by itself. With any other, take the flavour `turns`.
 - prime-rl: its SFT reads the column `messages`; its loss mask takes the assistant's messages alone
   unless told otherwise.
 
@@ -55,12 +56,36 @@ Everything in `prompt` is masked, the opponent's moves and the model's own earli
 """,
     Flavour.KTO: """\
 - TRL: `KTOTrainer` takes `prompt`, `completion` and `label`; the prompt is masked. It weighs the
-  two labels by `desirable_weight` and `undesirable_weight`: their numbers are below.
+  two labels by `desirable_weight` and `undesirable_weight`: their numbers are below. Shuffle the
+  rows first (`rows.shuffle()`): each prompt is also compared with a neighbour's completion, and
+  neighbours are of one game.
 """,
     Flavour.GAMES: """\
 No rows to train on as they are: the other flavours are made from them.
 """,
 }
+_REPEATING = """\
+In **{repeating:,} of {rows:,} rows** the chat repeats replies that have rows of their own, as they
+were sent back: without a thinking that came in a field of its own, for one. Only the last `replies`
+of the assistant's messages are such a row's own; a mask by role learns the others once more. Take
+`turns` instead, which has every move once, or leave these rows out:
+
+```python
+rows = rows.filter(
+    lambda row: row["replies"] == sum(each["role"] == "assistant" for each in row["messages"])
+)
+```
+"""
+_TRAINING = """\
+## Length and thinking
+
+TRL cuts off what is beyond `max_length`, which is 1,024 tokens unless it is set: the last replies
+of a long chat, or a whole completion. Set it above the longest row, or to `None`.
+
+A chat template that knows of thinking, such as Qwen3's, writes `<think>` its own way, adds an empty
+one where there is none, and may leave earlier thoughts out of a prompt. Look at a row as it is
+tokenized before training on many.
+"""
 _TEXTS = """\
 ## Texts and numbers
 
@@ -86,6 +111,8 @@ def card(recipe: Recipe, written: Sequence[Written]) -> str:
     ]
     for each in written:
         parts += [*_about(recipe, each), ""]
+    if any(_rows(each) and each.flavour is not Flavour.GAMES for each in written):
+        parts += [_TRAINING]
     replaced = sum(each.replaced for each in written)
     parts += [_TEXTS.format(replaced=replaced), *_origin(recipe)]
     return "\n".join(parts).rstrip() + "\n"
@@ -93,11 +120,11 @@ def card(recipe: Recipe, written: Sequence[Written]) -> str:
 
 def _metadata(recipe: Recipe, written: Sequence[Written]) -> str:
     """The head of the card. JSON values are YAML too."""
-    total = sum(sum(each.rows.values()) for each in written)
+    total = sum(map(_rows, written))
     size = _SIZE_NAMES[sum(total >= bound for bound in _SIZES)]
     configs, infos = [], []
     # A flavour without rows has no files, and whoever loaded it would fail.
-    for number, each in enumerate(each for each in written if sum(each.rows.values())):
+    for number, each in enumerate(filter(_rows, written)):
         filled = [split for split in Split if each.rows[split]]
         configs.append(
             {
@@ -136,12 +163,21 @@ def _metadata(recipe: Recipe, written: Sequence[Written]) -> str:
     return "\n".join(f"{key}: {json.dumps(value)}" for key, value in entries.items())
 
 
+def _rows(each: Written) -> int:
+    return sum(each.rows.values())
+
+
 def _about(recipe: Recipe, each: Written) -> Iterator[str]:
     yield f"## `{each.flavour}`"
     yield ""
     yield f"{_WHAT[each.flavour][0].upper()}{_WHAT[each.flavour][1:]}"
     yield ""
+    if not _rows(each):
+        yield "No game gave such a row: there is no such configuration to load."
+        return
     yield _HOW[each.flavour]
+    if each.repeating:
+        yield _REPEATING.format(repeating=each.repeating, rows=_rows(each))
     yield "| split | rows | bytes |"
     yield "| --- | ---: | ---: |"
     for split in Split:
@@ -161,8 +197,9 @@ def _about(recipe: Recipe, each: Written) -> Iterator[str]:
 def _leak(recipe: Recipe, each: Written) -> Iterator[str]:
     """What training and validation share."""
     leak = each.leak
-    if leak.share is None:
-        yield "There are no rows for validation."
+    empty = [split for split in Split if not each.rows[split]]
+    if empty:
+        yield f"There are no rows for {empty[0]}, and so there is no such split to load."
     else:
         by = "whole game" if each.flavour in (Flavour.MESSAGES, Flavour.GAMES) else "position"
         yield (

@@ -39,6 +39,8 @@ class Written:
     opponents: Counter[str] = field(default_factory=Counter)
     labels: Counter[bool] = field(default_factory=Counter)
     """Rows of `kto`, wanted and not."""
+    repeating: int = 0
+    """Rows of `messages` whose chat repeats replies of other rows."""
     first_at: str | None = None
     last_at: str | None = None
     leak: Leak = field(default_factory=Leak)
@@ -158,6 +160,9 @@ def _note(told: Written, row: Row) -> None:
     told.replaced += bool(row["replaced"])
     if told.flavour is Flavour.KTO:
         told.labels[row["label"]] += 1
+    if told.flavour is Flavour.MESSAGES:
+        said = sum(message["role"] == "assistant" for message in row["messages"])
+        told.repeating += said > row["replies"]
     if told.flavour is Flavour.GAMES:
         for seat in ("x", "o"):
             told.players[row[seat]["name"], row[seat]["prompt_hash"]] += 1

@@ -212,6 +212,38 @@ def test_a_flavour_without_rows_is_no_configuration(
     games.record(game_of((0, 3, 1, 4, 2)), RANDOM, RANDOM, Source.STORE)
     write_folder(db, tmp_path / "out", recipe())
     assert [each["config_name"] for each in metadata(tmp_path / "out")["configs"]] == ["games"]
+    text = (tmp_path / "out" / "README.md").read_text()
+    assert text.count("there is no such configuration to load") == len(ALL) - 1
+    assert "TRL" not in text
+
+
+@pytest.mark.parametrize(("share", "empty"), [(0.0, Split.VALIDATION), (1.0, Split.TRAIN)])
+def test_a_split_without_rows_is_no_split(
+    filled: Database, tmp_path: Path, share: float, empty: Split
+) -> None:
+    chosen = Recipe((Flavour.MESSAGES,), GameFilter(), validation=share)
+    write_folder(filled, tmp_path / "out", chosen)
+    head = metadata(tmp_path / "out")
+    there = [[each["split"] for each in config["data_files"]] for config in head["configs"]]
+    assert there == [[split for split in Split if split is not empty]]
+    assert [split["name"] for split in head["dataset_info"][0]["splits"]] == there[0]
+    text = (tmp_path / "out" / "README.md").read_text()
+    assert f"There are no rows for {empty}, and so there is no such split to load." in text
+    assert "Leak report" not in text
+
+
+def test_the_card_counts_chats_that_repeat_replies(
+    games: Games, db: Database, tmp_path: Path
+) -> None:
+    """What was sent back is not what came: the second turn's chat has the first reply too."""
+    first = attempt(chat("s", "u"), "4", square=4, reasoning="the centre")
+    second = attempt(chat("s", "u", "4", "v"), "6", square=6)
+    for seed, said in enumerate(({0: (first,), 2: (second,)}, {0: (first,)})):
+        game = game_of((4, 0, 6, 1, 2), seed=seed, attempts=said)
+        games.record(game, MODEL, RANDOM, Source.STORE)
+    (written,) = write_folder(db, tmp_path / "out", Recipe((Flavour.MESSAGES,), GameFilter()))
+    assert (sum(written.rows.values()), written.repeating) == (3, 1)
+    assert "In **1 of 3 rows** the chat repeats" in (tmp_path / "out" / "README.md").read_text()
 
 
 def test_nothing_to_export(db: Database, tmp_path: Path) -> None:
