@@ -5,6 +5,7 @@
     setups <- evaluations <- cells <- figures, conduct
     derived <- clusters, lessons <- recount <- upgrade, aggregates
     standings, clusters <- seats <- entries <- gaps <- checkpoints <- ranking, comparisons
+    reward_tables <- rewards <- shown_games <- transcripts
 
 A `Database` is opened once a process; everything else is given one.
 """

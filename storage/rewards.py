@@ -1,27 +1,46 @@
-"""Imported runs of other environments: how their rewards are distributed, and their transcripts.
+"""Imported runs of other environments: how their rollouts were rewarded.
 
 A run has n examples with r rollouts each. Rollouts of one example are no independent cases, so what
 is said of a run's mean counts examples: the mean of the examples' means, and its standard error.
+What was said in them is in `storage.transcripts`, the games that can be followed there in
+`storage.shown_games`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, delete, func, select
 from sqlalchemy.orm import Session
 
 from arena.errors import NotFoundError
 from storage.database import Database
-from storage.tables import RewardRolloutRow, RewardRunRow, table_of
+from storage.reward_tables import RewardRolloutRow, RewardRunRow
+from storage.tables import table_of
 
-_RUNS = table_of(RewardRunRow)
-_ROLLOUTS = table_of(RewardRolloutRow)
-_MOST = 1000
-"""Transcripts at once."""
+RUNS = table_of(RewardRunRow)
+ROLLOUTS = table_of(RewardRolloutRow)
+FEW = 20
+"""Different rewards that are told one by one; more fall into about as many intervals."""
+_SAME = 9
+"""Digits behind the point to which sums of parts are the same reward."""
+_EDGE = 1e-12
+"""Of an interval's width: what a quotient may lack of a whole number."""
+_STEPS = (1.0, 2.0, 5.0, 10.0)
+
+
+class Mean(NamedTuple):
+    """A mean over examples."""
+
+    mean: float | None
+    """Of the examples' means; None where there is none."""
+    standard_error: float | None
+    """Of that mean, over examples; None below two."""
 
 
 @dataclass(frozen=True)
@@ -33,35 +52,50 @@ class RewardRun:
     environment: str
     models: tuple[str, ...]
     examples: int
-    """Of which at least one rollout counts."""
+    """Of which at least one rollout counts; each once a seat where several play."""
     rollouts: int
     """That count."""
     void: int
     """Failed ones and those that ran out of time; in no other figure."""
+    fewest: int
+    """Rollouts of an example, void ones too: the least number of them."""
+    most: int
+    reasons: tuple[tuple[str, int], ...]
+    """Why rollouts are void, and how many; the most frequent first."""
     mean: float | None
-    """Of the examples' means; None where there is none."""
     standard_error: float | None
-    """Of that mean, over examples; None below two."""
+    """Both as in `Mean`."""
 
 
 @dataclass(frozen=True)
-class Transcript:
-    """One rollout."""
+class Bin:
+    """How often rewards from `low` to below `high` were given; of one reward both are the same."""
 
-    id: int
-    example: str
-    model: str
-    seat: str
-    reward: float | None
-    parts: dict[str, Any]
-    why_void: str | None
-    messages: list[dict[str, Any]]
+    low: float
+    high: float
+    rollouts: int
+
+
+@dataclass(frozen=True)
+class Function:
+    """One reward function over a run."""
+
+    name: str
+    weight: float | None
+    """By which its scores are multiplied in the sum; None where the file does not say, or says
+    several.
+    """
+    rollouts: int
+    """That it scored."""
+    mean: float | None
+    standard_error: float | None
+    """Both of its scores, as in `Mean`."""
 
 
 def runs(db: Database) -> list[RewardRun]:
     """All of them, the newest first."""
     with db.read() as session:
-        rows = session.execute(select(_RUNS).order_by(_RUNS.c.id.desc())).all()
+        rows = session.execute(select(RUNS).order_by(RUNS.c.id.desc())).all()
         return [_figures(session, row) for row in rows]
 
 
@@ -72,96 +106,150 @@ def run(db: Database, id: int) -> RewardRun:
         NotFoundError: there is none of this number.
     """
     with db.read() as session:
-        return _figures(session, _row(session, id))
+        return _figures(session, row_of(session, id))
 
 
-def distribution(db: Database, id: int) -> list[tuple[float, int]]:
+def distribution(db: Database, id: int) -> list[Bin]:
     """How often each reward was given, the lowest first; void rollouts left out.
 
+    Intervals of one width where there are more than `FEW` different ones, the empty ones between
+    them too.
+
     Raises:
         NotFoundError: there is no such run.
     """
     with db.read() as session:
-        _row(session, id)
-        reward = _ROLLOUTS.c.reward
+        row_of(session, id)
+        reward = ROLLOUTS.c.reward
         counted = (
             select(reward, func.count())
-            .where(_ROLLOUTS.c.run_id == id, reward.is_not(None))
+            .where(ROLLOUTS.c.run_id == id, reward.is_not(None))
             .group_by(reward)
-            .order_by(reward)
         )
-        return [(value, count) for value, count in session.execute(counted)]
+        counts: defaultdict[float, int] = defaultdict(int)
+        for value, count in session.execute(counted):
+            # A zero has no sign.
+            counts[round(value, _SAME) + 0.0] += count
+    if len(counts) <= FEW:
+        return [Bin(value, value, counts[value]) for value in sorted(counts)]
+    return _bins(counts)
 
 
-def transcripts(db: Database, id: int, *, after: int = 0, limit: int = 50) -> list[Transcript]:
-    """A run's rollouts in the order of their numbers, void ones too.
-
-    Args:
-        db: where they are.
-        id: the run's number.
-        after: only those of greater numbers.
-        limit: so many at most, and never more than a thousand.
+def functions(db: Database, id: int) -> list[Function]:
+    """Each reward function of a run, by name; void rollouts left out.
 
     Raises:
         NotFoundError: there is no such run.
     """
+    scores: defaultdict[str, defaultdict[tuple[str, str], list[float]]]
+    scores = defaultdict(lambda: defaultdict(list))
+    weights: defaultdict[str, set[float | None]] = defaultdict(set)
     with db.read() as session:
-        _row(session, id)
-        wanted = (
-            select(_ROLLOUTS)
-            .where(_ROLLOUTS.c.run_id == id, _ROLLOUTS.c.id > after)
-            .order_by(_ROLLOUTS.c.id)
-            .limit(min(limit, _MOST))
-        )
-        return list(_transcripts(session.execute(wanted).all()))
+        row_of(session, id)
+        columns = ROLLOUTS.c.example, ROLLOUTS.c.seat, ROLLOUTS.c.parts
+        counting = select(*columns).where(ROLLOUTS.c.run_id == id, ROLLOUTS.c.reward.is_not(None))
+        for example, seat, parts in session.execute(counting):
+            for name, part in parts.items():
+                scores[name]  # Named also where it never scored.
+                if part is not None:
+                    scores[name][example, seat].append(part[0])
+                    weights[name].add(part[1])
+    return [_function(name, scores[name], weights[name]) for name in sorted(scores)]
 
 
-def _transcripts(rows: Sequence[Row[Any]]) -> Iterator[Transcript]:
-    for row in rows:
-        yield Transcript(
-            row.id,
-            row.example,
-            row.model,
-            row.seat,
-            row.reward,
-            row.parts,
-            row.why_void,
-            row.messages,
-        )
+def remove(db: Database, id: int) -> int:
+    """Remove a run with its rollouts, whole or not at all. An import brings it back.
+
+    Returns:
+        How many rollouts it had.
+
+    Raises:
+        NotFoundError: there is no such run.
+    """
+    with db.write() as session:
+        row_of(session, id)
+        gone = session.execute(delete(ROLLOUTS).where(ROLLOUTS.c.run_id == id))
+        session.execute(delete(RUNS).where(RUNS.c.id == id))
+        return int(gone.rowcount)  # type: ignore[attr-defined]
 
 
-def _row(session: Session, id: int) -> Row[Any]:
-    row = session.execute(select(_RUNS).where(_RUNS.c.id == id)).one_or_none()
+def row_of(session: Session, id: int) -> Row[Any]:
+    """A run's row.
+
+    Raises:
+        NotFoundError: there is none of this number.
+    """
+    row = session.execute(select(RUNS).where(RUNS.c.id == id)).one_or_none()
     if row is None:
         raise NotFoundError(f"there is no imported run {id}")
     return row
 
 
 def _figures(session: Session, row: Row[Any]) -> RewardRun:
-    own = _ROLLOUTS.c.run_id == row.id
-    reward = _ROLLOUTS.c.reward
-    means = list(
-        session.scalars(
-            select(func.avg(reward))
-            .where(own, reward.is_not(None))
-            .group_by(_ROLLOUTS.c.example, _ROLLOUTS.c.seat)
-        )
+    own, reward = ROLLOUTS.c.run_id == row.id, ROLLOUTS.c.reward
+    each = (
+        select(func.avg(reward), func.count(), func.count(reward))
+        .where(own)
+        .group_by(ROLLOUTS.c.example, ROLLOUTS.c.seat)
     )
-    total, counted = session.execute(select(func.count(), func.count(reward)).where(own)).one()
-    named = select(_ROLLOUTS.c.model).where(own, _ROLLOUTS.c.model != "").distinct()
-    n = len(means)
-    mean = math.fsum(means) / n if n else None
-    error = None
-    if mean is not None and n > 1:
-        error = math.sqrt(math.fsum((each - mean) ** 2 for each in means) / (n - 1) / n)
+    examples = [tuple(found) for found in session.execute(each)]
+    counted = sum(found[2] for found in examples)
+    sizes = [found[1] for found in examples]
+    named = select(ROLLOUTS.c.model).where(own, ROLLOUTS.c.model != "").distinct()
+    why = ROLLOUTS.c.why_void
+    void = select(why, func.count()).where(own, reward.is_(None)).group_by(why)
+    reasons = [(found or "no reward was given", count) for found, count in session.execute(void)]
+    means = [found[0] for found in examples if found[0] is not None]
     return RewardRun(
         id=row.id,
         name=row.name,
         environment=row.environment,
         models=tuple(sorted(session.scalars(named))),
-        examples=n,
+        examples=len(means),
         rollouts=counted,
-        void=total - counted,
-        mean=mean,
-        standard_error=error,
+        void=sum(sizes) - counted,
+        fewest=min(sizes, default=0),
+        most=max(sizes, default=0),
+        reasons=tuple(sorted(reasons, key=lambda found: (-found[1], found[0]))),
+        **_mean_of(means)._asdict(),
     )
+
+
+def _mean_of(means: Sequence[float]) -> Mean:
+    n = len(means)
+    if n == 0:
+        return Mean(None, None)
+    mean = math.fsum(means) / n
+    if n == 1:
+        return Mean(mean, None)
+    squares = math.fsum((each - mean) ** 2 for each in means)
+    return Mean(mean, math.sqrt(squares / (n - 1) / n))
+
+
+def _function(
+    name: str,
+    scores: Mapping[tuple[str, str], Sequence[float]],
+    weights: Iterable[float | None],
+) -> Function:
+    known = list(weights)
+    means = [math.fsum(found) / len(found) for found in scores.values()]
+    return Function(
+        name=name,
+        weight=known[0] if len(known) == 1 else None,
+        rollouts=sum(map(len, scores.values())),
+        **_mean_of(means)._asdict(),
+    )
+
+
+def _bins(counts: Mapping[float, int]) -> list[Bin]:
+    """Intervals whose width is 1, 2 or 5 times a power of ten."""
+    least, most = min(counts), max(counts)
+    rough = most / FEW - least / FEW
+    power = 10.0 ** math.floor(math.log10(rough))
+    width = next(step * power for step in _STEPS if step * power >= rough * (1 - 1e-9))
+    first = math.floor(least / width + _EDGE)
+    places: defaultdict[int, int] = defaultdict(int)
+    for value, count in counts.items():
+        places[math.floor(value / width + _EDGE) - first] += count
+    edges = [(first + place) * width for place in range(max(places) + 2)]
+    return [Bin(low, high, places[place]) for place, (low, high) in enumerate(pairwise(edges))]

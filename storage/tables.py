@@ -9,7 +9,9 @@
     players ─< entries               what the leaderboard shows, maintained as games land
     evaluations                      what is planned, how it stands, what is wanted of it
     demonstrations                   which demonstration games came in, and went again
-    reward_runs ─< reward_rollouts   imported runs of other environments
+
+Runs of other environments are in `storage.reward_tables`, what is counted from games in
+`storage.derived`.
 
 Times are whole milliseconds since 1970 in UTC. Within the database a game is known by its
 `serial`, a small number in the order of arrival that keeps the rows of a game together; outside
@@ -301,47 +303,6 @@ class DemonstrationRow(Table, table=True):
     """Null where the import was broken off: the next start goes on with it."""
     removed_at: datetime | None = Field(sa_type=Instant)
     """When its games were removed again. The row stays, so that they do not come back."""
-
-
-class RewardRunRow(Table, table=True):
-    """A run of some environment that was imported: its rollouts are no games of the arena's."""
-
-    __tablename__ = "reward_runs"
-
-    id: int | None = Field(default=None, primary_key=True)
-    key: str = Field(sa_type=LosslessText, unique=True)
-    """What an import knows it by."""
-    name: str = Field(sa_type=LosslessText)
-    environment: str = Field(sa_type=LosslessText)
-
-
-class RewardRolloutRow(Table, table=True):
-    """One rollout of such a run."""
-
-    __tablename__ = "reward_rollouts"
-    __table_args__ = (
-        Index("ux_reward_rollouts_key", "run_id", "key", unique=True),
-        Index("ix_reward_rollouts_example", "run_id", "example"),
-        Index("ix_reward_rollouts_reward", "run_id", "reward"),
-    )
-
-    id: int | None = Field(default=None, primary_key=True)
-    run_id: int = Field(foreign_key="reward_runs.id")
-    key: str = Field(sa_type=LosslessText)
-    """What an import knows it by, within its run."""
-    example: str = Field(sa_type=LosslessText)
-    """Equal for rollouts of one example."""
-    model: str = Field(sa_type=LosslessText)
-    seat: str = Field(sa_type=LosslessText)
-    """Where several play; else empty."""
-    reward: float | None
-    """Null where it counts for nobody."""
-    parts: dict[str, Any] = Field(sa_type=Json)
-    """By reward function: its score and weight, or null."""
-    why_void: str | None = Field(sa_type=LosslessText)
-    messages: list[dict[str, Any]] = Field(sa_type=Json)
-    """The chat, last reply included."""
-    at: datetime | None = Field(sa_type=Instant)
 
 
 class CardRow(Table, table=True):

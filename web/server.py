@@ -30,6 +30,7 @@ from web.api_comparison import add_comparison
 from web.api_datasets import add_datasets
 from web.api_evaluations import add_evaluations
 from web.api_numbers import add_numbers
+from web.api_rewards import add_rewards
 from web.desk import Desk
 from web.guard import Guard
 from web.live import Live
@@ -92,6 +93,7 @@ def create_app(
     api = create_api(database, games, registry, live, access)
     add_evaluations(api, desk, access)
     add_datasets(api, database, games, access)
+    add_rewards(api, database, access)
     add_numbers(api, database, games, settings.models_file)
     add_comparison(api, database)
     app.mount("/api/v1", api)

@@ -2,6 +2,7 @@
 
     form <- check <- files, write <- load <- demonstration
             check <- traces, rows, movelists <- readers, repetitions <- load
+            drawings, named <- walks <- boards <- rollouts <- traces, rows
 
 A file is data, not a witness: each game is replayed through the rules, an engine's moves are drawn
 anew, and what contradicts itself is refused and reported by its line.

@@ -42,13 +42,17 @@ class Trouble(StrEnum):
     OTHER_GAME = "other_game"
     """Another game of the same id is stored, or the same with other replies, players or dates."""
     UNREADABLE = "unreadable"
-    """The rest of a file."""
+    """A file, or the rest of one."""
+    EMPTY = "empty"
+    """A file without lines; nothing is wrong with that."""
     UNKNOWN_KEY = "unknown_key"
     """Left out; the game is taken."""
     SAME_CELL = "same_cell"
     """Another game of the same cell is stored, and counts."""
     TIMEOUT = "timeout"
     """A rollout that ran out of time and is called a success; taken in as void."""
+    BOARD = "board"
+    """A chat whose boards contradict each other or its replies; taken in, its game not believed."""
 
 
 class LineError(Exception):

@@ -16,12 +16,13 @@ from arena.board import SQUARES, Mark
 
 _LONGEST = 60
 """Signs of a line: a longer one is no row."""
-_ALIKE = str.maketrans("│┃║─━═┼╋╬❌✗×⭕○⬜⬛", "|||---+++XXXOO..", "\ufe0f")
+_ALIKE = str.maketrans("│┃║─━═┼╋╬├┤┌┐└┘┬┴❌✗×⭕○⬜⬛", "|||---+++++++++++XXXOO..", "\ufe0f")
 _MARKS = {"X": Mark.X, "x": Mark.X, "O": Mark.O, "o": Mark.O}
 _FREE = frozenset("._-·*?")
 _RULE = re.compile(r"[-+=|:_\s]{3,}")
 _NAME = re.compile(r"[A-Ca-c][1-3]")
 _QUOTES = "[]()`'\""
+_NOTHING = re.compile(r"""(['"]) \1|\[ \]""")
 
 _Row = tuple[str, str, str]
 
@@ -82,12 +83,12 @@ def _barred(line: str) -> _Row | None:
 
 
 def _spaced(line: str) -> _Row | None:
-    """`X . .`, and rows of a list as Python prints it."""
-    return _row(line.replace(",", " ").split())
+    """`X . .`, `[X] [ ] [ ]`, and rows of a list as Python prints it."""
+    return _row(_NOTHING.sub("_", line).replace(",", " ").split())
 
 
 def _tight(line: str) -> _Row | None:
-    """`X..`"""
+    """`X..`, side by side."""
     return _row(list(line.strip()))
 
 

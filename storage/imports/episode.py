@@ -11,6 +11,9 @@ VERSION = 1
 """Of the traces that verifiers 0.4 writes."""
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
+LARGEST = 1e50
+"""Of what a reward may come to: sums of squares of more could not be told from infinity."""
+Score = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -31,6 +34,7 @@ class MessageForm(_Form):
     role: str
     content: str | list[dict[str, Any]] | None = None
     reasoning_content: str | None = None
+    tool_calls: list[Any] | None = None
 
     @property
     def text(self) -> str:
@@ -81,8 +85,8 @@ class CallForm(_Form):
 class RewardForm(_Form):
     """What one reward function gave."""
 
-    score: Number
-    weight: Number = 1.0
+    score: Score
+    weight: Score = 1.0
 
 
 class TimingForm(_Form):

@@ -24,8 +24,8 @@ from storage.imports.write import Fate, write
 BATCH = 200
 """Games a transaction, and in memory at once."""
 _SHOWN = 20
-"""Troubles of a kind that are told line by line; all are counted."""
-_TAKEN = (Trouble.UNKNOWN_KEY, Trouble.SAME_CELL, Trouble.TIMEOUT)
+"""Troubles of a kind that are told line by line, besides each file's first; all are counted."""
+_TAKEN = (Trouble.EMPTY, Trouble.UNKNOWN_KEY, Trouble.SAME_CELL, Trouble.TIMEOUT, Trouble.BOARD)
 """What is no reason to call an import failed."""
 
 OnProgress = Callable[[float], None]
@@ -41,11 +41,13 @@ class Problem:
 
     file: str
     line: int
+    """From 1; 0 where it is the whole file."""
     trouble: Trouble
     message: str
 
     def __str__(self) -> str:
-        return f"{self.file}, line {self.line}: {self.message}"
+        where = f"{self.file}, line {self.line}" if self.line else self.file
+        return f"{where}: {self.message}"
 
 
 @dataclass
@@ -53,6 +55,7 @@ class Report:
     """What became of the lines of one import."""
 
     lines: int = 0
+    """A file of which nothing could be read is one."""
     imported: int = 0
     known: int = 0
     """Games and rollouts that were stored already."""
@@ -61,7 +64,7 @@ class Report:
     troubles: Counter[Trouble] = field(default_factory=Counter)
     """Lines by what was wrong with them."""
     problems: list[Problem] = field(default_factory=list)
-    """The first of each kind."""
+    """The first of each kind, and of each file the first of each kind."""
     complete: bool = True
     """Whether it went on to the end."""
 
@@ -89,7 +92,8 @@ class Report:
     def add(self, file: str, line: int, trouble: Trouble, message: str) -> None:
         """Count a trouble, and keep it if it is one of the first."""
         self.troubles[trouble] += 1
-        if self.troubles[trouble] <= _SHOWN:
+        last = next((each.file for each in reversed(self.problems) if each.trouble is trouble), "")
+        if self.troubles[trouble] <= _SHOWN or file != last:
             self.problems.append(Problem(file, line, trouble, message))
 
 
@@ -128,16 +132,16 @@ def import_files(
         reader: Reader | None = None
         for line in lines_of(path):
             report.lines += 1
-            reader = reader or reader_of(path.name, line.content)
-            read = _read(reader, line, path.name, report, reread)
+            reader = reader or reader_of(path, line.content)
+            read = _read(reader, line, f"{path}", report, reread)
             batch += [(line.number, found) for found in read]
             if len(batch) >= BATCH:
-                if not _store(db, batch, path.name, report, demonstration, wanted):
+                if not _store(db, batch, f"{path}", report, demonstration, wanted):
                     return replace(report, complete=False)
                 batch = []
                 if on_progress:
                     on_progress((number + line.done) / len(files))
-        if batch and not _store(db, batch, path.name, report, demonstration, wanted):
+        if batch and not _store(db, batch, f"{path}", report, demonstration, wanted):
             return replace(report, complete=False)
         if on_progress:
             on_progress((number + 1) / len(files))
@@ -208,6 +212,9 @@ def _store(
             if game.timeout:
                 message = "it ran out of time and is called a success: taken in as void"
                 report.add(name, line, Trouble.TIMEOUT, message)
+            if game.contradiction:
+                message = f"{game.contradiction}: taken in, and its game is not believed"
+                report.add(name, line, Trouble.BOARD, message)
             new = next(stored)
             report.rollouts += new
             report.known += not new

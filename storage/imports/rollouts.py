@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.orm import Session
 
-from storage.tables import RewardRolloutRow, RewardRunRow, table_of
+from storage.imports.boards import Followed, Unfollowed, follow
+from storage.reward_tables import RewardRolloutRow, RewardRunRow
+from storage.tables import table_of
 
 RUNS = table_of(RewardRunRow)
 ROLLOUTS = table_of(RewardRolloutRow)
@@ -47,6 +50,17 @@ class Rollout:
     at: datetime | None = None
     unknown: tuple[str, ...] = ()
 
+    @cached_property
+    def followed(self) -> Followed | Unfollowed | None:
+        """The game of tic-tac-toe in the chat; None where there is none."""
+        return follow(self.messages)
+
+    @property
+    def contradiction(self) -> str | None:
+        """Why its game is not believed; None where nothing speaks against it."""
+        found = self.followed
+        return found.why if isinstance(found, Unfollowed) and found.contradicts else None
+
 
 def write_rollouts(session: Session, batch: Sequence[Rollout]) -> list[bool]:
     """Store those that are new; whether each was.
@@ -70,9 +84,19 @@ def write_rollouts(session: Session, batch: Sequence[Rollout]) -> list[bool]:
             "why_void": each.why_void,
             "messages": each.messages,
             "at": each.at,
+            **_game(each),
         }
         fates.append(session.execute(statement, row).scalar_one_or_none() is not None)
     return fates
+
+
+def _game(rollout: Rollout) -> dict[str, Any]:
+    found = rollout.followed
+    if isinstance(found, Followed):
+        moves = "".join(map(str, found.moves))
+        return {"opener": found.opener, "mark": found.mark, "moves": moves, "unfollowed": None}
+    why = found.why if found else None
+    return {"opener": None, "mark": None, "moves": None, "unfollowed": why}
 
 
 def _run(session: Session, rollout: Rollout) -> int:

@@ -1,8 +1,8 @@
 """The older result rows of verifiers: a prompt, a completion, a reward, a column for each function.
 
 A row has no id. It is known by its content and, where equal rows stand in one file, by which of
-them it is; its run is known by the file's name. What is no text, no chat and no other known column
-is a reward function's where it is a number.
+them it is; its run is known by the names of the file and of its folder. What is no text, no chat
+and no other known column is a reward function's where it is a number.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from storage.columns import canonical_json
 from storage.imports.check import LineError, Trouble
+from storage.imports.episode import LARGEST
 from storage.imports.rollouts import Rollout
 
 NEEDED = frozenset({"prompt", "completion", "reward"})
@@ -23,7 +24,7 @@ _KNOWN = NEEDED | {
     *("stop_condition", "timing", "metrics", "generation_ms", "scoring_ms", "total_ms"),
     *("num_turns", "turn", "tools", "tool_defs", "token_usage", "model", "is_timeout"),
 }
-_KEPT = ("role", "content", "reasoning_content")
+_KEPT = ("role", "content", "reasoning_content", "tool_calls", "tool_call_id", "name")
 
 
 class RowReader:
@@ -127,4 +128,6 @@ def _number(value: object, key: str) -> float:
         number = math.inf
     if not math.isfinite(number):
         raise LineError(Trouble.FORM, f"{key}: {value!r:.40} is no finite number")
+    if abs(number) > LARGEST:
+        raise LineError(Trouble.FORM, f"{key}: {number:g} is more than a reward can come to")
     return number

@@ -117,7 +117,12 @@ def _transcript(trace: TraceForm) -> list[dict[str, Any]]:
         path = [*trace.path(sampled[-1]), sampled[-1]]
     except ValueError as error:
         raise LineError(Trouble.CONTRADICTION, str(error)) from None
-    return [_message(trace, number) for number in path]
+    return [_message(trace, number) | _calls(trace, number) for number in path]
+
+
+def _calls(trace: TraceForm, node: int) -> dict[str, Any]:
+    calls = trace.nodes[node].message.tool_calls
+    return {"tool_calls": calls} if calls else {}
 
 
 def _game(episode: EpisodeForm) -> Incoming:

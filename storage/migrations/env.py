@@ -2,6 +2,7 @@
 
 from alembic import context
 
+from storage import derived, reward_tables  # noqa: F401 - their tables are in the catalogue
 from storage.tables import Table
 
 context.configure(

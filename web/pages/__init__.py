@@ -13,4 +13,6 @@ PAGES = (
     Page("Evaluation", "evaluation", "evaluation.js", in_navigation=False),
     Page("Checkpoint", "checkpoint", "checkpoint.js", in_navigation=False),
     Page("Compare", "compare", "compare.js", in_navigation=False),
+    Page("Runs", "runs", "runs.js", in_navigation=False),
+    Page("Run", "run", "run.js", in_navigation=False),
 )

@@ -20,7 +20,7 @@ import gradio as gr
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
 STATIC_URL = "/ui"
-STYLE_SHEETS = ("arena.css", "numbers.css")
+STYLE_SHEETS = ("arena.css", "numbers.css", "runs.css")
 
 
 # By its whole address: the browser keeps the compiled text of this line, and with it the address

@@ -1,9 +1,8 @@
 // Lines over the training step, drawn by plotly; the same numbers stand in a table behind each.
 
 import { h, link, svg } from "./dom.js";
+import { common, figureOf, HEIGHT, hue, isDark } from "./figure.js";
 import { DASH, scroll, short } from "./numbers.js";
-
-const PLOTLY = "/ui/plotly/plotly.min.js";
 
 /** Told apart without colour too: by dash and symbol, and by the label at the line's end. */
 const STYLES = {
@@ -13,29 +12,8 @@ const STYLES = {
 const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid", "dash"];
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star"];
 const MOST = 8;
-const HEIGHT = 300;
 const ROW = 15;
 const NARROW = 420;
-
-let loading = null;
-
-/** plotly, fetched from this server the first time that a chart is drawn. */
-function plotly() {
-  loading ??= new Promise((resolve, reject) => {
-    const script = h("script", { src: PLOTLY });
-    script.onload = () => resolve(window.Plotly);
-    script.onerror = () => {
-      loading = null;
-      script.remove();
-      reject(new Error("The chart could not be loaded; the table holds its numbers."));
-    };
-    document.head.append(script);
-  });
-  return loading;
-}
-
-const hue = (name) => getComputedStyle(document.querySelector(".arena")).getPropertyValue(name).trim();
-const isDark = () => document.body.classList.contains("dark");
 
 /**
  * A chart with a title, a table and, once it is drawn, `data-drawn`.
@@ -45,32 +23,9 @@ const isDark = () => document.body.classList.contains("dark");
  */
 export function chart({ title, about, axis, series, format, range = null, zero = false, onopen }) {
   const measured = series.filter((each) => each.points.some(({ y }) => y !== null));
-  const canvas = h("div", { class: "canvas", role: "img", "aria-label": `${title}: a chart; its numbers are in the table below` });
-  const figure = h("figure", { class: "card chart" }, h("figcaption", {}, h("h2", {}, title), about && h("p", { class: "hint" }, about)), canvas, table(title, series, format));
-  if (measured.length === 0) {
-    canvas.replaceChildren(h("p", { class: "hint none" }, "Not measured yet."));
-    figure.dataset.drawn = "nothing";
-    return figure;
-  }
-  const draw = async () => {
-    try {
-      const library = await plotly();
-      if (!canvas.isConnected) return;
-      await library.react(canvas, traces(measured), layout(measured, { axis, range, zero, width: canvas.clientWidth }), { displayModeBar: false, responsive: true, scrollZoom: false });
-      // What is drawn is for the eye: the table says the same to others.
-      canvas.querySelectorAll("svg").forEach((each) => each.setAttribute("aria-hidden", "true"));
-      if (!figure.dataset.drawn) canvas.on("plotly_click", ({ points: [point] }) => point.customdata?.[1] && onopen(point.customdata[1]));
-      figure.dataset.drawn = "1";
-    } catch (error) {
-      canvas.replaceChildren(h("p", { class: "problem" }, error.message));
-      figure.dataset.drawn = "failed";
-    }
-  };
-  figure.draw = draw;
-  // The scheme is a class of the body's; a chart that has left the page is not redrawn.
-  const scheme = new MutationObserver(() => (figure.isConnected ? draw() : scheme.disconnect()));
-  scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
-  return figure;
+  const plot = (width) => ({ traces: traces(measured), layout: layout(measured, { axis, range, zero, width }) });
+  const open = ({ customdata }) => customdata?.[1] && onopen(customdata[1]);
+  return figureOf({ title, about, plot: measured.length ? plot : null, table: table(title, series, format), onopen: open });
 }
 
 function style(index, many) {
@@ -113,24 +68,17 @@ function bands(points, common, colour) {
 }
 
 function layout(series, { axis, range, zero, width }) {
-  const ink = hue("--ink");
   const muted = hue("--muted");
-  const hair = hue("--hair");
+  const shared = common();
   const many = series.length > MOST;
   const labels = series.length > 1 && !many ? ends(series, range) : [];
   const longest = Math.max(0, ...labels.map(({ text }) => text.length));
   const right = labels.length ? Math.min(6.4 * longest + 16, Math.max(90, width * 0.42)) : 16;
-  const axes = { color: muted, gridcolor: hair, linecolor: hair, zeroline: false, automargin: true, fixedrange: true };
   return {
-    height: HEIGHT,
+    ...shared.layout,
     margin: { l: 8, r: right, t: 12, b: 8 },
-    paper_bgcolor: "transparent",
-    plot_bgcolor: "transparent",
-    font: { family: "system-ui, sans-serif", size: 12, color: ink },
-    hoverlabel: { bgcolor: hue("--card"), bordercolor: hue("--field"), font: { color: ink }, align: "left" },
-    hovermode: "closest",
-    xaxis: { ...axes, range: reach(series), title: { text: "training step", standoff: 8 }, nticks: width < NARROW ? 4 : 6, tickangle: 0 },
-    yaxis: { ...axes, title: { text: axis, standoff: 8 }, range: range ?? undefined, rangemode: range ? undefined : "tozero", ticksuffix: "" },
+    xaxis: { ...shared.axis, range: reach(series), title: { text: "training step", standoff: 8 }, nticks: width < NARROW ? 4 : 6, tickangle: 0 },
+    yaxis: { ...shared.axis, title: { text: axis, standoff: 8 }, range: range ?? undefined, rangemode: range ? undefined : "tozero", ticksuffix: "" },
     shapes: zero ? [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: 0, y1: 0, line: { color: muted, width: 1 } }] : [],
     annotations: labels.map(({ text, x, y, at, index }) => ({ text, x, y, ax: 10, ay: at, xanchor: "left", showarrow: true, arrowhead: 0, arrowwidth: 1, arrowcolor: style(index, many).colour, standoff: 5, font: { color: style(index, many).colour, size: 12 } })),
   };

@@ -1,7 +1,7 @@
 // Datasets: choose games, look at the first rows, download them.
 
 import { API, persist, request } from "./api.js";
-import { address, count, field, h, query, say } from "./dom.js";
+import { address, count, field, h, link, query, say } from "./dom.js";
 import { footer } from "./frame.js";
 
 const FLAVOURS = {
@@ -22,6 +22,7 @@ const FLAGS = {
 /** Fill the page. */
 export async function mount(root) {
   const about = h("p", { class: "about" }, "Games leave the arena as training data. What you see is what you get: the same filters give the same rows.");
+  const others = h("p", { class: "hint" }, "What was imported from other environments is apart: ", link("/runs", "runs of other environments"), ".");
   const problem = h("p", { class: "problem", role: "alert" });
   const found = h("p", { class: "status", role: "status" });
   const rows = h("div", { class: "rows" });
@@ -32,7 +33,7 @@ export async function mount(root) {
     return show();
   });
   root.append(
-    h("div", { class: "head" }, h("h1", {}, "Take the games with you"), about, form.element),
+    h("div", { class: "head" }, h("h1", {}, "Take the games with you"), about, others, form.element),
     problem,
     h("div", { class: "row" }, found, h("div", { class: "actions" }, Object.values(downloads))),
     rows,

@@ -182,7 +182,7 @@ def test_a_game_that_cannot_be_believed(
     (problem,) = report.problems
     assert (problem.trouble, problem.line, report.refused) == (trouble, 1, 1)
     assert says in problem.message
-    assert str(problem).startswith("some.jsonl, line 1: ")
+    assert str(problem).startswith(f"{tmp_path / 'some.jsonl'}, line 1: ")
     assert dump(other) == before
 
 

@@ -9,6 +9,9 @@ from arena.game import Game, Turn
 from arena.opponents import parse
 from storage import rewards
 from storage.imports import Trouble, import_files
+from storage.shown_games import ShownGame
+from storage.transcripts import transcripts
+from tests.storage.imports.chats import PLAIN
 from tests.storage.imports.reading import stored_games
 from tests.storage.imports.samples import dump
 
@@ -38,15 +41,15 @@ def take(db, tmp_path):
     return importing
 
 
-def test_rows_become_a_run(take, db):
+def test_rows_become_a_run(take, db, tmp_path):
     report = take(row(), row(), row(example_id=1, reward=0.1, error="timed out"))
     assert (report.rollouts, report.refused) == (3, 0)
     assert take(row(), row(), row(example_id=1, reward=0.1, error="timed out")).known == 3
     (run,) = rewards.runs(db)
-    assert (run.name, run.environment) == ("results.jsonl", "tic-tac-toe")
+    assert (run.name, run.environment) == (f"{tmp_path.name}/results.jsonl", "tic-tac-toe")
     assert (run.examples, run.rollouts, run.void) == (1, 2, 1)
-    assert rewards.distribution(db, run.id) == [(0.7, 2)]
-    first, *_, last = rewards.transcripts(db, run.id)
+    assert rewards.distribution(db, run.id) == [rewards.Bin(0.7, 0.7, 2)]
+    first, *_, last = transcripts(db, run.id)
     assert first.parts == {"win_reward": [0.5, None], "format_reward": [0.2, None]}
     assert [each["content"] for each in first.messages] == ["0 | 1 | 2", "<move>4</move>"]
     assert (last.reward, last.why_void) == (None, "it failed")
@@ -64,6 +67,7 @@ def test_a_run_that_grew_adds_what_is_new(take, db):
         (row(reward="good"), FORM, "reward"),
         (row(reward=None), FORM, "reward"),
         (row(reward=10**400), FORM, "reward"),
+        (row(reward=1e51), FORM, "more than a reward can come to"),
         (row(win_reward=1e999), FORM, "win_reward"),
         (row(prompt=7), FORM, "prompt"),
         (row(completion=[{"content": "x"}]), FORM, "completion.0"),
@@ -87,6 +91,52 @@ def test_a_column_that_is_no_reward_is_told(take):
     report = take(row(colour="red"))
     assert report.rollouts == 1
     assert report.troubles == {Trouble.UNKNOWN_KEY: 1}
+
+
+def told(chat, **changes):
+    """A row with this chat."""
+    return row(prompt=chat.messages[:2], completion=chat.messages[2:], **changes)
+
+
+def test_the_game_in_a_chat_is_kept_with_it(take, db):
+    won, broken = PLAIN.tell([4, 0, 1, 2, 7]), PLAIN.tell([4, 0, 8])
+    wrong = broken.messages[3] | {"content": broken.messages[3]["content"].replace("O", "X")}
+    broken.messages[3] = wrong
+    lines = (told(won, reward=0.0), told(broken, reward=1.0, win_reward=1.0), row())
+    report = take(*lines)
+    assert (report.rollouts, report.refused) == (3, 0)
+    ((where, what, said),) = [(p.line, p.trouble, p.message) for p in report.problems]
+    assert (where, what) == (2, Trouble.BOARD)
+    assert said == (
+        "message 4: the board cannot follow from the one before: "
+        "taken in, and its game is not believed"
+    )
+    (run,) = rewards.runs(db)
+    first, second, third = transcripts(db, run.id)
+    assert first.game == ShownGame(Mark.X, Mark.X, (4, 0, 1, 2, 7))
+    # The file says that nothing was won.
+    assert (first.game.ending, first.reward) == ("won", 0.0)
+    assert (second.game, second.unfollowed) == (
+        None,
+        "message 4: the board cannot follow from the one before",
+    )
+    assert third.game is None
+    assert third.unfollowed is None
+    before = dump(db)
+    assert take(*lines).known == 3
+    assert dump(db) == before
+
+
+def test_calls_of_tools_stay_with_their_message(take, db):
+    calls = [{"id": "c", "function": {"name": "move", "arguments": '{"square": 4}'}}]
+    said = {"role": "assistant", "content": None, "tool_calls": calls}
+    took = {"role": "tool", "content": "taken", "tool_call_id": "c", "other": 1}
+    take(row(completion=[said, took]))
+    (each,) = transcripts(db, rewards.runs(db)[0].id)
+    assert each.messages[1:] == [
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        {"role": "tool", "content": "taken", "tool_call_id": "c"},
+    ]
 
 
 def engine_game(seed):
