@@ -55,8 +55,9 @@ def test_a_killed_process_loses_nothing_that_it_had_answered(path, clock, lines)
     process = start(path, 0, 200)
     said = [process.stdout.readline().split() for _ in range(lines)]
     process.kill()
-    rest, _ = process.communicate(timeout=60)
-    said += [line.split() for line in rest.splitlines()]
+    # `communicate` would lose what `readline` has read ahead.
+    said += [line.split() for line in process.stdout]
+    process.communicate(timeout=60)
     seeds = [words for words in said if len(words) == 1]
     plies = [words for words in said if len(words) == 2]
     db = Database.open(path)
