@@ -128,6 +128,18 @@ class Turn(NamedTuple):
 _PLAIN = {mark: tuple(Turn(mark, square) for square in SQUARES) for mark in Mark}
 
 
+def forfeit_of(attempts: Iterable[Attempt]) -> Termination:
+    """How a game ends in which a model has no reply left: the last invalid one decides.
+
+    Args:
+        attempts: the model's, of the whole game, in order.
+    """
+    invalid = [attempt.verdict for attempt in attempts if attempt.verdict is not Verdict.OK]
+    if invalid and invalid[-1] is Verdict.TRUNCATED:
+        return Termination.FORFEIT_TRUNCATED
+    return Termination.FORFEIT_INVALID
+
+
 @dataclass(slots=True)
 class Game:
     """A game under way or finished; only `add`, `move` and `end` change it."""

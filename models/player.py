@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from arena.board import Mark, mix
-from arena.game import Attempt, Game, Termination, Verdict
+from arena.game import Attempt, Game, Verdict, forfeit_of
 from arena.players import Decision, Identity, Kind
 from models.completion import Completion, Fault, OnDelta, OnRequest
 from models.digest import digest_of
@@ -80,7 +80,7 @@ class ModelPlayer:
                 self._on_attempt(attempt)
             if attempt.verdict is Verdict.OK:
                 return Decision(attempt.square, tuple(attempts))
-        return Decision(None, tuple(attempts), _forfeit([*earlier, *attempts]))
+        return Decision(None, tuple(attempts), forfeit_of([*earlier, *attempts]))
 
     async def _attempt(
         self, game: Game, mark: Mark, earlier: Iterable[Attempt], attempts: list[Attempt]
@@ -177,10 +177,3 @@ def _field_of(attempts: Iterable[Attempt]) -> str:
     """What this server calls a message's thinking, as far as its replies in this game tell."""
     fields = [attempt.reasoning_field for attempt in attempts if attempt.reasoning_field]
     return _SENT_BACK_AS.get(fields[-1], "reasoning_content") if fields else "reasoning_content"
-
-
-def _forfeit(attempts: Iterable[Attempt]) -> Termination:
-    invalid = [attempt.verdict for attempt in attempts if attempt.verdict is not Verdict.OK]
-    if invalid and invalid[-1] is Verdict.TRUNCATED:
-        return Termination.FORFEIT_TRUNCATED
-    return Termination.FORFEIT_INVALID

@@ -1,4 +1,4 @@
-"""Whether a stored verdict is what a reply says: for games that come from elsewhere."""
+"""Whether what is stored of a reply is what it says: for games that come from elsewhere."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from arena.board import Board
 from arena.game import Attempt, Verdict
 from arena.players import Identity
 from models.formats import PromptFormat
-from models.reply import read
+from models.reply import Reading, read
 
 Reread = Callable[[Identity, Board, Attempt], str | None]
-"""Given a model, the board that it was to answer and its reply: what is wrong with the verdict."""
+"""Given a model, the board that it was to answer and its reply: what is stored of it wrongly."""
 
-_UNTOLD = (Verdict.REFUSAL, Verdict.EMPTY, Verdict.NO_MOVE)
+_UNTOLD = {Verdict.REFUSAL, Verdict.EMPTY, Verdict.NO_MOVE}
 """What a server's fields decided that are not stored: the reply's text cannot contradict it."""
 
 
@@ -27,14 +27,13 @@ def rereader(formats: Mapping[str, PromptFormat]) -> Reread:
 
     def reread(player: Identity, board: Board, attempt: Attempt) -> str | None:
         form = by_hash.get(player.prompt_hash or "")
-        if form is None or attempt.verdict is Verdict.REFUSAL:
+        if form is None:
             return None
         message = {"content": attempt.reply, "reasoning": attempt.reasoning}
         found = read(message, attempt.finish_reason, form, board)
-        if found.verdict in _UNTOLD and attempt.verdict in _UNTOLD:
-            return None
-        if (found.verdict, found.square) == (attempt.verdict, attempt.square):
-            return None
+        untold = attempt.verdict is Verdict.REFUSAL or {found.verdict, attempt.verdict} <= _UNTOLD
+        if untold or (found.verdict, found.square) == (attempt.verdict, attempt.square):
+            return _format_fault(found, attempt)
         said, told = (
             verdict if square is None else f"{verdict} on square {square}"
             for verdict, square in (
@@ -45,3 +44,12 @@ def rereader(formats: Mapping[str, PromptFormat]) -> Reread:
         return f"a reply is read as {said}, and the line says {told}"
 
     return reread
+
+
+def _format_fault(found: Reading, attempt: Attempt) -> str | None:
+    for check in ("contains", "exact"):
+        follows, told = getattr(found, check), getattr(attempt, check)
+        if follows is not told:
+            said = "follows" if follows else "does not follow"
+            return f"a reply {said} the format ({check}), and the line says {str(told).lower()}"
+    return None

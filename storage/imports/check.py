@@ -16,7 +16,16 @@ from pydantic import ValidationError
 
 from arena.board import Mark, Outcome
 from arena.errors import RulesError, SpecError
-from arena.game import Attempt, Game, Message, Request, Termination, Turn, Verdict
+from arena.game import (
+    Attempt,
+    Game,
+    Message,
+    Request,
+    Termination,
+    Turn,
+    Verdict,
+    forfeit_of,
+)
 from arena.opponents import Engine, parse
 from arena.players import Identity, Kind
 from storage.datasets.lossless import put_back
@@ -53,6 +62,10 @@ class Trouble(StrEnum):
     """A rollout that ran out of time and is called a success; taken in as void."""
     BOARD = "board"
     """A chat whose boards contradict each other or its replies; taken in, its game not believed."""
+
+
+_HOTTEST = 1000
+"""Far above what any server takes."""
 
 
 class LineError(Exception):
@@ -150,6 +163,9 @@ def _identity(row: dict[str, Any], seat: str) -> Identity:
     heat = sampling.get("temperature", 0) if isinstance(sampling, dict) else None
     if isinstance(heat, bool) or not isinstance(heat, int | float):
         raise LineError(Trouble.FORM, f"{seat}.settings: sampling is no set of parameters")
+    if not 0 <= heat <= _HOTTEST:
+        why = f"its temperature is none from 0 to {_HOTTEST}"
+        raise LineError(Trouble.FORM, f"{seat}.settings: {why}")
     identity = Identity(
         kind=row["kind"],
         name=row["name"],
@@ -215,8 +231,8 @@ def _check_turn(game: Game, turn: Turn, player: Identity) -> None:
         _refuse(f"turn {ply}: of its replies the last must be ok, and no other")
     if turn.attempts and turn.attempts[-1].square != turn.square:
         _refuse(f"turn {ply}: the reply names {turn.attempts[-1].square}, not {turn.square}")
-    if turn.attempts and player.kind is not Kind.MODEL:
-        _refuse(f"turn {ply}: only a model replies")
+    if bool(turn.attempts) is not (player.kind is Kind.MODEL):
+        _refuse(f"turn {ply}: a model moves by replies, and nobody else does")
     if player.kind is Kind.ENGINE:
         square = _engine(player.name).choose(game.board, game.salt)
         if square != turn.square:
@@ -246,10 +262,26 @@ def _check_end(
         _refuse(f"{to_move.kind} was to move: only a model's turn ends by {termination}")
     if termination is Termination.ABANDONED and to_move.kind is not Kind.HUMAN:
         _refuse(f"{to_move.kind} was to move: only a person abandons a game")
+    if termination is Termination.RESIGNED:
+        loser = next(mark for mark in Mark if outcome is Outcome.win(mark.other))
+        if players[loser].kind is not Kind.HUMAN:
+            _refuse(f"{loser} is a {players[loser].kind}: only a person resigns")
+    if termination.is_forfeit:
+        _check_forfeit(termination, to_move, [*game.attempts_of(game.to_move), *unanswered])
     if unanswered and to_move.kind is not Kind.MODEL:
         _refuse("only a model replies")
     if any(attempt.verdict is Verdict.OK for attempt in unanswered):
         _refuse("a reply that is ok led to no turn")
+
+
+def _check_forfeit(termination: Termination, player: Identity, attempts: Sequence[Attempt]) -> None:
+    """Whether a model's replies come to a forfeit, and to which."""
+    told = player.settings.get("max_replies")
+    most = told if isinstance(told, int) else max(1, len(attempts))
+    if len(attempts) != most:
+        _refuse(f"it ends by {termination} after {len(attempts)} of the model's {most} replies")
+    if forfeit_of(attempts) is not termination:
+        _refuse(f"its replies come to {forfeit_of(attempts)}, not {termination}")
 
 
 def _attempts(rows: list[dict[str, Any]]) -> tuple[Attempt, ...]:
@@ -291,10 +323,15 @@ def _requests(rows: list[dict[str, Any]]) -> tuple[Request, ...]:
 @lru_cache(maxsize=512)
 def _parsed(text: str) -> dict[str, Any] | None:
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def _no_number(name: str) -> NoReturn:
+    """Infinity and NaN are no JSON, and no figure can be made of them."""
+    raise ValueError(name)
 
 
 def _object(text: str, where: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ What is not in it (a row's unknown keys) is kept apart and reported, never belie
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -22,6 +23,11 @@ Whole = Annotated[int, Field(ge=-_LARGEST - 1, le=_LARGEST)]
 Square = Annotated[int, Field(ge=0, le=8)]
 Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 Name = Annotated[str, Field(max_length=1000)]
+Moment = Annotated[
+    AwareDatetime,
+    Field(ge=datetime(1970, 1, 1, tzinfo=UTC), lt=datetime(9999, 1, 1, tzinfo=UTC)),
+]
+"""What every zone and every reader can hold."""
 
 
 class _Form(BaseModel):
@@ -73,7 +79,7 @@ class TurnForm(_Form):
 
     mark: Mark
     square: Square
-    at: AwareDatetime | None
+    at: Moment | None
     attempts: list[AttemptForm]
 
 
@@ -105,9 +111,9 @@ class GameForm(_Form):
     rollout: Count
     source: Source
     demonstration: bool = False
-    created_at: AwareDatetime
-    updated_at: AwareDatetime
-    finished_at: AwareDatetime
+    created_at: Moment
+    updated_at: Moment
+    finished_at: Moment
     turns: Annotated[list[TurnForm], Field(max_length=9)]
     unanswered: list[AttemptForm]
     failed: list[RequestForm]

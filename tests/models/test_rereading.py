@@ -11,7 +11,9 @@ from arena.board import start
 from arena.game import Attempt, Message, Verdict
 from arena.players import Identity, Kind
 from models.library import SHIPPED
+from models.reply import read
 from models.rereading import rereader
+from tests.models.test_reply import CASES, board_for
 
 REREAD = rereader(SHIPPED)
 TAGS = SHIPPED["tags"]
@@ -25,6 +27,9 @@ RIGHT = Attempt(
     exact=True,
     finish_reason="stop",
 )
+
+
+NOTHING = replace(RIGHT, reply="", square=None, contains=False, exact=False)
 
 
 def test_a_verdict_that_the_reply_bears_out():
@@ -47,12 +52,32 @@ def test_a_verdict_that_it_contradicts(change, words):
 
 
 def test_what_the_text_alone_cannot_contradict():
-    refused = replace(RIGHT, reply="", verdict=Verdict.REFUSAL, square=None)
+    refused = replace(NOTHING, verdict=Verdict.REFUSAL)
     assert REREAD(MODEL, start(), refused) is None
-    called_a_tool = replace(RIGHT, reply="", verdict=Verdict.NO_MOVE, square=None)
+    called_a_tool = replace(NOTHING, verdict=Verdict.NO_MOVE)
     assert REREAD(MODEL, start(), called_a_tool) is None
 
 
 def test_a_format_that_is_not_known_is_borne():
     stranger = replace(MODEL, prompt_hash="0" * 12)
     assert REREAD(stranger, start(), replace(RIGHT, reply="four")) is None
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_recorded_reply_is_what_the_reader_stored(case):
+    board = board_for(case)
+    found = read({"content": case["reply"]}, case["finish_reason"], TAGS.answer, board)
+    stored = replace(
+        RIGHT,
+        reply=found.text,
+        verdict=found.verdict,
+        square=found.square,
+        contains=found.contains,
+        exact=found.exact,
+        finish_reason=case["finish_reason"],
+    )
+    assert REREAD(MODEL, board, stored) is None
+    for check in ("contains", "exact"):
+        wrong = REREAD(MODEL, board, replace(stored, **{check: not getattr(stored, check)}))
+        assert wrong is not None
+        assert f"the format ({check}), and the line says" in wrong

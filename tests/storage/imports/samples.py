@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from arena.board import Mark
-from arena.game import Attempt, Game, Termination, Turn, Verdict
+from arena.game import Attempt, Game, Termination, Turn, Verdict, forfeit_of
 from arena.opponents import parse
 from arena.players import EnginePlayer, Kind
 from storage import Database, Games, Recording, Source, jsonl, rows
@@ -62,10 +62,14 @@ def fill(games: Games, number: int = 3) -> None:
     for seed, termination in enumerate(Termination, start=100):
         if termination in (Termination.LINE, Termination.FULL_BOARD, Termination.ABANDONED):
             continue
-        game = game_between(MODEL, RANDOM, seed, until=2)
-        loser = None if termination.is_void else Mark.X
-        game.end(termination, loser, attempts=[attempt(chat("s", "u"), "", Verdict.EMPTY, None)])
-        games.record(game, MODEL, RANDOM, Source.STORE)
+        resigned = termination is Termination.RESIGNED
+        x, source = (PERSON, Source.PLAY) if resigned else (MODEL, Source.STORE)
+        game = game_between(x, RANDOM, seed, until=2)
+        cut = termination is Termination.FORFEIT_TRUNCATED
+        verdict = Verdict.TRUNCATED if cut else Verdict.EMPTY
+        last = [] if resigned else [attempt(chat("s", "u"), "", verdict, None)]
+        game.end(termination, None if termination.is_void else Mark.X, attempts=last)
+        games.record(game, x, RANDOM, source)
     id = games.create(PERSON, RANDOM, Mark.X, 7, {Mark.X: "secret"})
     game = game_between(PERSON, RANDOM, 7)
     for plies in range(1, len(game.turns) + 1):
@@ -110,8 +114,18 @@ def believable(draw):
                 made.append(reply)
         return tuple(made)
 
+    def ways():
+        kind = seats[game.to_move].kind
+        found = [Termination.RESIGNED] if PERSON in (x, o) else []
+        if kind is Kind.MODEL:
+            found += [t for t in Termination if t.is_void and t is not Termination.ABANDONED]
+            found.append(Termination.FORFEIT_INVALID)
+        if kind is Kind.HUMAN:
+            found.append(Termination.ABANDONED)
+        return found
+
     plies = draw(st.integers(0, 9))
-    while game.outcome is None and len(game.turns) < plies:
+    while game.outcome is None and (len(game.turns) < plies or not ways()):
         who = seats[game.to_move]
         square = square_of(game, who)
         if who.kind is not Kind.ENGINE:
@@ -119,19 +133,17 @@ def believable(draw):
         wrong = [None] * draw(st.integers(0, 2))
         game.add(Turn(game.to_move, square, replies(*wrong, square)))
     if game.outcome is None:
-        kind = seats[game.to_move].kind
-        ways = [Termination.RESIGNED]
-        if kind is Kind.MODEL:
-            ways += [t for t in Termination if t.is_forfeit or t.is_void]
-            ways.remove(Termination.ABANDONED)
-        if kind is Kind.HUMAN:
-            ways.append(Termination.ABANDONED)
-        end = draw(st.sampled_from(ways))
+        is_model = seats[game.to_move].kind is Kind.MODEL
+        end, last, loser = draw(st.sampled_from(ways())), replies(None), game.to_move
+        if end.is_forfeit:
+            end = forfeit_of([*game.attempts_of(game.to_move), *last])
+        if end is Termination.RESIGNED:
+            loser = next(mark for mark in Mark if seats[mark] == PERSON)
         game.end(
             end,
-            None if end.is_void else game.to_move,
-            attempts=replies(None),
-            requests=draw(some_requests) if kind is Kind.MODEL else (),
+            None if end.is_void else loser,
+            attempts=last,
+            requests=draw(some_requests) if is_model else (),
         )
     source = Source.PLAY if PERSON in (x, o) else draw(st.sampled_from(Source))
     return game, x, o, source

@@ -153,6 +153,28 @@ BROKEN = [
         "unanswered.0.reply",
     ),
     ("not what was taken out", "model", "replaced", "[]", FORM, "replaced: no JSON object"),
+    ("a move without a reply", "model", "turns.0.attempts", [], CONTRADICTION, "moves by replies"),
+    (
+        "endless heat",
+        "model",
+        "x.settings",
+        '{"sampling":{"temperature":1e999}}',
+        FORM,
+        "0 to 1000",
+    ),
+    (
+        "heat beyond a float",
+        "model",
+        "x.settings",
+        f'{{"sampling":{{"temperature":{HUGE}}}}}',
+        FORM,
+        "0 to 1000",
+    ),
+    ("no number", "model", "x.settings", '{"top_p":NaN}', FORM, "x.settings: no JSON object"),
+    ("another forfeit", "forfeit", "termination", "forfeit_truncated", CONTRADICTION, "come to"),
+    ("a hasty forfeit", "forfeit", "x.settings", '{"max_replies":8}', CONTRADICTION, "after 2 of"),
+    ("before all dates", "model", "finished_at", "0001-01-01T00:00:00+14:00", FORM, "finished_at:"),
+    ("after all dates", "model", "turns.0.at", "9999-12-31T23:00:00-14:00", FORM, "turns.0.at:"),
 ]
 BAD = [case for case in BROKEN if case[4] is not None]
 HARMLESS = [case for case in BROKEN if case[4] is None]
@@ -184,6 +206,13 @@ def test_a_game_that_cannot_be_believed(
     assert says in problem.message
     assert str(problem).startswith(f"{tmp_path / 'some.jsonl'}, line 1: ")
     assert dump(other) == before
+
+
+def test_only_a_person_resigns(rows, other, tmp_path):
+    row = put(put(rows["fault"], "termination", "resigned"), "outcome", "o")
+    (problem,) = imported(other, tmp_path, json.dumps(row).encode()).problems
+    assert problem.trouble is CONTRADICTION
+    assert "X is a model: only a person resigns" in problem.message
 
 
 @pytest.mark.parametrize(
@@ -289,6 +318,6 @@ def test_a_thousand_broken_lines_are_counted_and_the_first_told(other, tmp_path)
 
 
 def test_a_line_without_end(other, tmp_path, monkeypatch):
-    monkeypatch.setattr("storage.imports.files._LONGEST", 1000)
+    monkeypatch.setattr("storage.imports.files.LONGEST", 1000)
     report = imported(other, tmp_path, b"x" * 5000 + b"\n{}\n")
     assert [(p.line, p.trouble) for p in report.problems] == [(1, FORM), (2, FOREIGN)]
