@@ -34,6 +34,9 @@ SYMMETRIES: tuple[Permutation, ...] = tuple(
 IDENTITY, HALF_TURN = 0, 2
 """Where the identity and the half-turn stand in `SYMMETRIES`."""
 
+_TABLES = tuple(bytes((*symmetry, *range(9, 256))) for symmetry in SYMMETRIES)
+"""For bytes, a square each: many games are classed."""
+
 
 def transform(board: Board, symmetry: Permutation) -> Board:
     """The board after the symmetry, same opener."""
@@ -54,4 +57,5 @@ def canonical(board: Board) -> Board:
 
 def canonical_moves(moves: Sequence[int]) -> tuple[int, ...]:
     """The representative of a whole game's class: of the eight images of its moves, the least."""
-    return min(tuple(symmetry[square] for square in moves) for symmetry in SYMMETRIES)
+    squares = bytes(moves)
+    return tuple(min(map(squares.translate, _TABLES)))

@@ -15,6 +15,8 @@ from sqlalchemy.types import TypeDecorator
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _INT64 = range(-(1 << 63), 1 << 63)
+# Made once: `json.dumps` makes one anew each time.
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 class LosslessText(TypeDecorator[str]):
@@ -82,7 +84,7 @@ def as_stored(value: datetime | None) -> datetime | None:
 def canonical_json(value: Any) -> str:
     """JSON with sorted keys, no spaces, and every character as itself."""
     # Escapes would merge two lone surrogates in a row into one character on reading.
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _CANONICAL.encode(value)
 
 
 def _store(text: str) -> str | bytes:

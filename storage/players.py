@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import Row, bindparam, insert, select
@@ -24,6 +25,11 @@ class StoredPlayer:
 
     id: int
     identity: Identity
+
+    @cached_property
+    def settings(self) -> str:
+        """The identity's settings as JSON; a player has many games."""
+        return canonical_json(dict(self.identity.settings))
 
 
 def always_alike(player: StoredPlayer) -> bool:

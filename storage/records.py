@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Row, insert, select
+from sqlalchemy import ColumnElement, Row, bindparam, func, insert, select
 from sqlalchemy.orm import Session
 
 from arena.board import Mark, Outcome
-from arena.game import Attempt, Game, Request, Termination, Turn, Verdict
+from arena.game import Attempt, Game, Request, Termination, Verdict
 from arena.players import Kind
 from storage import players
 from storage.players import StoredPlayer
@@ -136,51 +139,81 @@ class Details:
 
 def load(session: Session, serials: Sequence[int]) -> list[StoredGame]:
     """The games with these serials, in ascending order, replayed through the rules."""
-    games = session.execute(
-        select(GAMES).where(GAMES.c.serial.in_(serials)).order_by(GAMES.c.serial)
-    ).all()
-    known = players.by_id(session, {id for row in games for id in (row.x_id, row.o_id)})
-    turns, attempts, requests = (
-        _by_game(session, table, serials, order)
-        for table, order in (
-            (_TURNS, (_TURNS.c.game, _TURNS.c.ply)),
-            (_ATTEMPTS, (_ATTEMPTS.c.game, _ATTEMPTS.c.ply, _ATTEMPTS.c.number)),
-            (_REQUESTS, (_REQUESTS.c.game, _REQUESTS.c.id)),
-        )
-    )
+    chosen = select(GAMES).where(GAMES.c.serial.in_(serials)).order_by(GAMES.c.serial)
+    return replayed(session, session.execute(chosen).all(), {})
+
+
+def replayed(
+    session: Session,
+    rows: Sequence[Row[Any]],
+    known: dict[int, StoredPlayer],
+    *,
+    requests: bool = True,
+) -> list[StoredGame]:
+    """The games that these rows of `games` are of, in their order, replayed through the rules.
+
+    Args:
+        session: in which the rows were read.
+        rows: all columns, and any others.
+        known: players by number; those that are missing are read, and added.
+        requests: whether the calls that led to attempts, or to nothing, are wanted too.
+    """
+    missing = {id for row in rows for id in (row.x_id, row.o_id)} - known.keys()
+    if missing:
+        known |= players.by_id(session, missing)
+    # One parameter, however many games: the text of an IN of its own size takes longer to make
+    # than the query to run.
+    serials = {"serials": json.dumps([row.serial for row in rows])}
+    moments: defaultdict[int, dict[int, datetime]] = defaultdict(dict)
+    for game, ply, at in session.execute(_MOMENTS, serials).all():
+        moments[game][ply] = at
+    attempts = _by_game(session.execute(_MADE, serials).all())
+    calls = _by_game(session.execute(_SENT, serials).all() if requests else ())
     return [
         StoredGame(
             id=row.id,
             serial=row.serial,
-            game=_game(row, turns[row.serial], attempts[row.serial], requests[row.serial]),
+            game=_game(row, attempts.get(row.serial, ()), calls.get(row.serial, ())),
             x=known[row.x_id],
             o=known[row.o_id],
             source=Source(row.source),
-            times=tuple(turn.at for turn in turns[row.serial]),
+            times=tuple(map(moments[row.serial].get, range(row.ply)))
+            if row.serial in moments
+            else (None,) * row.ply,
             created_at=row.created_at,
             updated_at=row.updated_at,
             finished_at=row.finished_at,
             demonstration=row.demonstration,
         )
-        for row in games
+        for row in rows
     ]
 
 
-def _by_game(
-    session: Session, table: Any, serials: Sequence[int], order: Iterable[Any]
-) -> Mapping[int, list[Row[Any]]]:
-    found: defaultdict[int, list[Row[Any]]] = defaultdict(list)
-    for row in session.execute(select(table).where(table.c.game.in_(serials)).order_by(*order)):
-        found[row.game].append(row)
-    return found
+def _of_these(table: Any) -> ColumnElement[bool]:
+    """Whether a row belongs to one of the games in the parameter `serials`, a list in JSON."""
+    these = func.json_each(bindparam("serials")).table_valued("value")
+    condition: ColumnElement[bool] = table.c.game.in_(select(these.c.value))
+    return condition
 
 
-def _game(
-    row: Row[Any],
-    turns: Sequence[Row[Any]],
-    attempts: Sequence[Row[Any]],
-    requests: Sequence[Row[Any]],
-) -> Game:
+# Built once: to build such a statement takes SQLAlchemy longer than to run it. What a turn took is
+# in its game's row too, so that turns are read for their time alone, and few have one.
+_MOMENTS = select(_TURNS.c.game, _TURNS.c.ply, _TURNS.c.at).where(
+    _of_these(_TURNS), _TURNS.c.at.is_not(None)
+)
+_MADE = (
+    select(_ATTEMPTS)
+    .where(_of_these(_ATTEMPTS))
+    .order_by(_ATTEMPTS.c.game, _ATTEMPTS.c.ply, _ATTEMPTS.c.number)
+)
+_SENT = select(_REQUESTS).where(_of_these(_REQUESTS)).order_by(_REQUESTS.c.game, _REQUESTS.c.id)
+
+
+def _by_game(rows: Iterable[Row[Any]]) -> dict[int, list[Row[Any]]]:
+    return {game: list(some) for game, some in groupby(rows, key=attrgetter("game"))}
+
+
+def _game(row: Row[Any], attempts: Sequence[Row[Any]], requests: Sequence[Row[Any]]) -> Game:
     calls: defaultdict[tuple[int, int | None], list[Request]] = defaultdict(list)
     for call in requests:
         calls[call.ply, call.attempt].append(_request(call))
@@ -191,8 +224,8 @@ def _game(
         before[reply.mark] = attempt = _attempt(reply, before.get(reply.mark), made)
         replies[reply.ply].append(attempt)
     game = Game(Mark(row.opener), row.seed, rollout=row.rollout)
-    for turn in turns:
-        game.add(Turn(Mark(turn.mark), turn.square, tuple(replies[turn.ply])))
+    for ply, square in enumerate(row.moves):
+        game.move(int(square), tuple(replies[ply]) if ply in replies else ())
     if row.outcome is not None and game.outcome is None:
         winner = {Outcome.X: Mark.X, Outcome.O: Mark.O}.get(Outcome(row.outcome))
         game.end(

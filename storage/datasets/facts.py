@@ -8,7 +8,6 @@ from typing import Any
 
 from arena.board import Mark, Outcome
 from arena.game import Message
-from storage.columns import canonical_json
 from storage.filters import Result
 from storage.records import StoredGame
 
@@ -34,7 +33,7 @@ def provenance(stored: StoredGame, mark: Mark) -> dict[str, Any]:
         "demonstration": stored.demonstration,
         "prompt_format": player.identity.prompt,
         "prompt_hash": player.identity.prompt_hash,
-        "settings": canonical_json(dict(player.identity.settings)),
+        "settings": player.settings,
         "finished_at": time(stored.finished_at),
     }
 
@@ -51,9 +50,10 @@ def result(outcome: Outcome | None, mark: Mark) -> Result | None:
 def message_list(messages: Iterable[Message]) -> list[dict[str, str]]:
     """The messages as chat templates take them; reasoning only where there is some."""
     return [
-        {"role": message.role, "content": message.content}
-        | ({} if message.reasoning is None else {"reasoning_content": message.reasoning})
-        for message in messages
+        {"role": role, "content": content}
+        if reasoning is None
+        else {"role": role, "content": content, "reasoning_content": reasoning}
+        for role, content, reasoning in messages
     ]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 REPLACEMENT = "\ufffd"
@@ -36,6 +36,25 @@ def clean(text: str) -> tuple[str, int]:
     return _SURROGATE.subn(REPLACEMENT, whole)
 
 
+def fits(values: Iterable[Any]) -> bool:
+    """Whether every reader takes these values, and all that is in them."""
+    for each in values:
+        # By the type itself: members of an enumeration are ASCII, and most rows need no change.
+        kind = type(each)
+        if kind is str:
+            if not each.isascii() and _SURROGATE.search(each):
+                return False
+        elif kind is int:
+            if each not in _INT64:
+                return False
+        elif kind is dict:
+            if not fits(each.values()):
+                return False
+        elif kind is list and each and not fits(each):
+            return False
+    return True
+
+
 def tidied(row: dict[str, Any]) -> dict[str, Any]:
     """A row for training: each text cleaned, and in `replaced` how many characters that cost."""
     replaced = 0
@@ -50,15 +69,14 @@ def tidied(row: dict[str, Any]) -> dict[str, Any]:
             return [tidy(each) for each in value]
         return {key: tidy(each) for key, each in value.items()} if type(value) is dict else value
 
-    tidy_row: dict[str, Any] = tidy(row)
+    tidy_row: dict[str, Any] = row if fits(row.values()) else tidy(row)
     return tidy_row | {"replaced": replaced}
 
 
 def take_out(row: dict[str, Any]) -> tuple[dict[str, Any], Kept]:
     """A row that every reader takes, and what was taken out of it."""
     kept: Kept = {}
-    fitting = _fit(row, "", kept)
-    return (fitting if kept else row), kept
+    return (row if fits(row.values()) else _fit(row, "", kept)), kept
 
 
 def put_back(row: dict[str, Any], kept: Kept) -> None:

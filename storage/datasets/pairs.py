@@ -11,14 +11,16 @@ and once for the rows. So memory grows with the number of questions, and not wit
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from arena.board import Mark
 from arena.game import Message
+from storage.columns import canonical_json
 from storage.datasets.chats import reply_of
-from storage.datasets.facts import message_list
+from storage.datasets.facts import message_list, provenance
 from storage.datasets.replies import Reply, replies, reply_facts
 from storage.records import StoredGame
 
@@ -37,7 +39,8 @@ class _Choice(NamedTuple):
     square: int
     player: str
     game: str
-    prompt: tuple[Message, ...]
+    prompt: bytes
+    """Its digest: whole prompts would take most of the memory."""
 
 
 def pair_rows(games: Games) -> Iterator[dict[str, Any]]:
@@ -47,17 +50,21 @@ def pair_rows(games: Games) -> Iterator[dict[str, Any]]:
     for stored, seats in games():
         for mark in seats:
             for reply in replies(stored, mark):
+                if not reply.loses_value:
+                    continue
                 question = _question(stored, mark, reply)
-                known = choices.get(question) if reply.loses_value else None
+                known = choices.get(question)
                 if not known:
                     continue
                 choice = known[used[question] % len(known)]
                 used[question] += 1
-                yield reply_facts(stored, mark, reply) | {
+                yield {
+                    **provenance(stored, mark),
+                    **reply_facts(reply),
                     "chosen_player": choice.player,
                     "chosen_game": choice.game,
                     "chosen_square": choice.square,
-                    "same_prompt": choice.prompt == reply.attempt.prompt,
+                    "same_prompt": choice.prompt == _digest(reply.attempt.prompt),
                     "prompt": message_list(reply.attempt.prompt),
                     "chosen": message_list([choice.message]),
                     "rejected": message_list([reply_of(reply.attempt)]),
@@ -81,8 +88,12 @@ def _gather(
                 known, message = found[question], reply_of(attempt)
                 if len(known) < _KEPT and all(each.message != message for each in known):
                     name = stored.player(mark).identity.name
-                    known.append(_Choice(message, square, name, stored.id, attempt.prompt))
+                    known.append(_Choice(message, square, name, stored.id, _digest(attempt.prompt)))
     return found
+
+
+def _digest(prompt: tuple[Message, ...]) -> bytes:
+    return hashlib.sha256(canonical_json(prompt).encode("utf-8", "surrogatepass")).digest()
 
 
 def _question(stored: StoredGame, mark: Mark, reply: Reply) -> Question:

@@ -43,7 +43,7 @@ def game_rows(stored: StoredGame, seats: Sequence[Mark]) -> Iterator[dict[str, A
                 {
                     "mark": turn.mark,
                     "square": turn.square,
-                    "at": time(at),
+                    "at": None if at is None else time(at),
                     "attempts": [_attempt(attempt) for attempt in turn.attempts],
                 }
                 for turn, at in zip(game.turns, stored.times, strict=True)
@@ -64,7 +64,7 @@ def _player(player: StoredPlayer) -> dict[str, Any]:
         "step": identity.step,
         "prompt_format": identity.prompt,
         "prompt_hash": identity.prompt_hash,
-        "settings": canonical_json(dict(identity.settings)),
+        "settings": player.settings,
         "deterministic": identity.deterministic,
     }
 

@@ -46,18 +46,20 @@ class Reply(NamedTuple):
 def turn_rows(stored: StoredGame, seats: Sequence[Mark]) -> Iterator[dict[str, Any]]:
     """The replies that became moves."""
     for mark in seats:
+        origin = provenance(stored, mark)
         for reply in replies(stored, mark):
             if reply.is_legal:
-                yield {**reply_facts(stored, mark, reply), **_prompt_and_completion(reply)}
+                yield {**origin, **reply_facts(reply), **_prompt_and_completion(reply)}
 
 
 def labelled_rows(stored: StoredGame, seats: Sequence[Mark]) -> Iterator[dict[str, Any]]:
     """All replies, wanted or not."""
     for mark in seats:
+        origin = provenance(stored, mark)
         for reply in replies(stored, mark):
-            wanted = reply.loses_value is False and reply.attempt.contains
-            facts = reply_facts(stored, mark, reply)
-            yield {**facts, **_prompt_and_completion(reply), "label": wanted}
+            facts = reply_facts(reply)
+            wanted = facts["loses_value"] is False and reply.attempt.contains
+            yield {**origin, **facts, **_prompt_and_completion(reply), "label": wanted}
 
 
 def replies(stored: StoredGame, mark: Mark) -> Iterator[Reply]:
@@ -76,10 +78,10 @@ def replies(stored: StoredGame, mark: Mark) -> Iterator[Reply]:
             yield Reply(board, number, attempt)
 
 
-def reply_facts(stored: StoredGame, mark: Mark, reply: Reply) -> dict[str, Any]:
-    """What a row says of a reply beside its text."""
+def reply_facts(reply: Reply) -> dict[str, Any]:
+    """What a row says of a reply beside its text and where it came from."""
     attempt = reply.attempt
-    return provenance(stored, mark) | {
+    return {
         "ply": reply.board.ply,
         "board": drawn(reply.board),
         "number": reply.number,

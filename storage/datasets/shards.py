@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
-from storage.datasets.stream import Flavour, Row, jsonl
+from storage.datasets.stream import Flavour, Row, line_of
 
 ROWS_A_FILE = 200_000
 _ROWS_A_GROUP = 1000
@@ -33,16 +33,23 @@ class Writer(Protocol):
         """Write what waits."""
         ...
 
+    def drop(self) -> None:
+        """Write no more: the file stays as it is."""
+        ...
+
 
 class _Jsonl:
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
 
     def add(self, row: Row) -> None:
-        self._file.writelines(jsonl([row]))
+        self._file.write(line_of(row))
 
     def close(self) -> None:
         self._file.flush()
+
+    def drop(self) -> None:
+        """Each row is in the file already."""
 
 
 class _Parquet:
@@ -66,6 +73,10 @@ class _Parquet:
             self._flush()
         self._writer.close()
 
+    def drop(self) -> None:
+        # Or it would write the end of the file, closed by then, when it is collected.
+        self._writer.is_open = False
+
     def _flush(self) -> None:
         import pyarrow as pa
 
@@ -82,10 +93,14 @@ def write_rows(file: IO[bytes], format: Format, flavour: Flavour, rows: Iterable
     """Write all rows to one open file; how many there were."""
     written = 0
     writer = open_writer(file, format, flavour)
-    for row in rows:
-        writer.add(row)
-        written += 1
-    writer.close()
+    try:
+        for row in rows:
+            writer.add(row)
+            written += 1
+        writer.close()
+    except BaseException:
+        writer.drop()
+        raise
     return written
 
 
@@ -109,10 +124,11 @@ class Shards:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._file is not None and kind is not None:
-            self._file.close()
-        elif kind is None:
+        if kind is None:
             self._close()
+        elif self._writer is not None and self._file is not None:
+            self._writer.drop()
+            self._file.close()
 
     def add(self, row: Row) -> None:
         """Write a row."""
@@ -130,7 +146,12 @@ class Shards:
     def _close(self) -> None:
         if self._writer is None or self._file is None:
             return
-        self._writer.close()
-        self.bytes += self._file.tell()
-        self._file.close()
-        self._writer = self._file = None
+        try:
+            self._writer.close()
+            self.bytes += self._file.tell()
+        except BaseException:
+            self._writer.drop()
+            raise
+        finally:
+            self._file.close()
+            self._writer = self._file = None

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from arena.board import Mark, play_out, start
+from arena.board import Board, Mark, play_out, start
 from arena.symmetry import SYMMETRIES, canonical_moves
 from storage.datasets.replies import drawn
 from storage.datasets.stream import Flavour, Row
@@ -80,20 +80,26 @@ class Splitter:
             name = position_class(row["board"])
             few = 9 - name.count(".") < _ALWAYS_TRAIN
             split = Split.TRAIN if few else _side(name, self._share)
-        self.leak.seen[split].update(map(position_class, self._positions(row)))
+        self.leak.seen[split].update(self._positions(row))
         return split
 
-    def _positions(self, row: Row) -> Iterator[str]:
-        """The positions that a row shows: of a game all, of a chat those that were answered."""
+    def _positions(self, row: Row) -> Iterable[str]:
+        """The classes of the positions that a row shows: of a game all, of a chat those that were
+        answered.
+        """
         if not self._by_game:
-            yield row["board"]
-            return
-        mark = None if self._flavour is Flavour.GAMES else Mark(row["mark"])
+            return (position_class(row["board"]),)
         opener = Mark(row["opener"])
-        for board in (start(opener), *play_out(row["moves"], opener)):
-            answered = mark is None or (board.to_move is mark and board.outcome is None)
-            if answered and row.get("ply") in (None, board.ply):
-                yield drawn(board)
+        boards = (start(opener), *play_out(row["moves"], opener))
+        if self._flavour is Flavour.GAMES:
+            return map(_class_of, boards)
+        return (
+            _class_of(board)
+            for board in boards
+            if board.to_move == row["mark"]
+            and board.outcome is None
+            and row["ply"] in (None, board.ply)
+        )
 
 
 @lru_cache(maxsize=1 << 13)
@@ -109,6 +115,12 @@ def position_class(board: str) -> str:
             image[symmetry[square]] = mark
         images.append("".join(image))
     return min(images)
+
+
+@cache
+def _class_of(board: Board) -> str:
+    """The same of a board, of which there are some thousands."""
+    return position_class(drawn(board))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import json
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from arena.errors import NotFoundError, StorageError
 from arena.symmetry import SYMMETRIES
 from storage import Database, Flavour, GameFilter, Games, Source, jsonl, rows
-from storage.datasets import Format, Recipe, Split, shards, write_folder
+from storage.datasets import Format, Recipe, Split, shards, write_folder, write_rows
 from storage.datasets.schema import SCHEMAS
 from storage.datasets.splits import Splitter, position_class
 from storage.imports import Trouble, files_of, import_files
@@ -250,6 +251,34 @@ def test_nothing_to_export(db: Database, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="nothing to export"):
         write_folder(db, tmp_path / "out", recipe())
     assert [path.name for path in tmp_path.iterdir() if "arena.db" not in path.name] == []
+
+
+def test_what_is_broken_off_leaves_nothing(filled: Database, tmp_path: Path) -> None:
+    """No file, and nothing that the writer would still say: here a warning is a failure."""
+    rows_left = 30
+
+    def interrupt() -> None:
+        nonlocal rows_left
+        rows_left -= 1
+        if not rows_left:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_folder(filled, tmp_path / "out", recipe(), on_row=interrupt)
+    gc.collect()
+    assert [path.name for path in tmp_path.iterdir() if "arena.db" not in path.name] == []
+
+
+@pytest.mark.parametrize("group", [7, 1000])
+def test_a_full_disk(filled: Database, monkeypatch: pytest.MonkeyPatch, group: int) -> None:
+    monkeypatch.setattr(shards, "_ROWS_A_GROUP", group)
+    for format in Format:
+        with (
+            Path("/dev/full").open("wb", buffering=0) as file,
+            pytest.raises(OSError, match="No space left"),
+        ):
+            write_rows(file, format, Flavour.GAMES, rows(filled, "games"))
+        gc.collect()
 
 
 def test_an_evaluation_that_there_is_not(filled: Database, tmp_path: Path) -> None:

@@ -265,6 +265,35 @@ def test_games_that_arrive_meanwhile_are_left_out(games, db, monkeypatch):
     assert seen == 3
 
 
+def test_whoever_is_told_of_each_game_may_end_the_rows(games, db, monkeypatch):
+    monkeypatch.setattr("storage.datasets.stream.BATCH", 2)
+    for seed in range(5):
+        games.record(game_of(OPENER_WINS, seed=seed), MODEL, RANDOM, STORE)
+    # For pairs the games are gone through twice.
+    told = 0
+
+    def count():
+        nonlocal told
+        told += 1
+
+    def tire():
+        count()
+        if told > 3:
+            raise KeyboardInterrupt
+
+    for flavour, times in (("games", 5), ("turns", 5), ("preference", 10)):
+        told = 0
+        list(rows(db, flavour, on_game=count))
+        assert told == times
+    told = 0
+
+    found = rows(db, "games", on_game=tire)
+    assert [next(found)["seed"] for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(KeyboardInterrupt):
+        next(found)
+    assert list(found) == []
+
+
 def test_an_unknown_flavour(db):
     with pytest.raises(NotFoundError, match="no flavour 'parquet': valid are messages, turns"):
         rows(db, "parquet")
