@@ -65,9 +65,11 @@ class Plan:
             raise RulesError("a plan has at least one game and one rollout")
         if not 0 <= self.seed <= _SEEDS:
             raise RulesError(f"a plan's seed is a whole number from 0 to 2^62, not {self.seed}")
-        if len(self) > MOST_GAMES:
+        # Not its length, which cannot be just any number.
+        planned = self.games * self.per_seed
+        if planned > MOST_GAMES:
             raise RulesError(
-                f"{len(self):,} games are planned, and {MOST_GAMES:,} are the most: "
+                f"{planned:,} games are planned, and {MOST_GAMES:,} are the most: "
                 "take fewer games, rollouts or opponents"
             )
 

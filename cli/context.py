@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,10 +20,18 @@ from models.registry import LADDER, Registry
 from storage.database import Database
 from web.settings import Settings
 
+MOST = (1 << 63) - 1
+"""The largest number that the database takes: of ids, and of rows to leave out."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 words = Console(stderr=True)
 """Where progress goes, and all that is said to people beside the result."""
 _TABLE_WIDTH = 110
+LINES = "\n\t"
+"""What a text of several lines keeps."""
+_STEERING = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Control characters, what turns the direction of writing, and what cannot be written at all."""
 
 
 @dataclass
@@ -52,6 +62,30 @@ class Context:
         return Registry.load(self.settings.models_file, shipped=shipped)
 
 
+def visible(text: str, keep: str = "") -> str:
+    """Text from people, models and files as a terminal may have it: what would steer it is spelt
+    out, as in Python. `keep` says which of these characters stay.
+    """
+    return _STEERING.sub(lambda each: each[0] if each[0] in keep else ascii(each[0])[1:-1], text)
+
+
+def plain(text: str, keep: str = "") -> str:
+    """The same where rich prints it: never markup."""
+    return escape(visible(text, keep))
+
+
+def split(given: Iterable[str], separator: str) -> list[str]:
+    """What an option names that may be repeated, or name several at once."""
+    return [part.strip() for each in given for part in each.split(separator) if part.strip()]
+
+
+def finite(value: float) -> float:
+    """A number option that is one: `nan` passes between any bounds."""
+    if not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is no number")
+    return value
+
+
 def now() -> datetime:
     """The clock of what is stored."""
     return datetime.now(UTC)
@@ -59,7 +93,7 @@ def now() -> datetime:
 
 def say(sentence: str) -> None:
     """Tell the user something that is no result."""
-    words.print(f"arena: {escape(sentence)}", highlight=False, soft_wrap=True)
+    words.print(f"arena: {plain(sentence)}", highlight=False, soft_wrap=True)
 
 
 def fail(sentence: str) -> NoReturn:

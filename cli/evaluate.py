@@ -14,9 +14,9 @@ from rich.live import Live
 
 from arena.control import Control, State
 from arena.evaluation import Ended
-from arena.plan import Plan
+from arena.plan import MOST_GAMES, Plan
 from arena.players import Player
-from cli.context import Json, fail, now, output, say, words
+from cli.context import Json, fail, now, output, say, split, words
 from cli.evaluation_table import Reasons, any_void, report
 from cli.evaluation_table import as_json as as_json_of
 from cli.evaluation_view import live_view, paused_lines, progress_line
@@ -46,11 +46,18 @@ def evaluate(
     panel: Annotated[str, typer.Option(help="The panel of opponents.")] = "standard",
     opponents: Annotated[
         list[str] | None,
-        typer.Option(metavar="SPEC", help="An opponent, instead of a panel; may be repeated."),
+        typer.Option(
+            metavar="SPEC;SPEC…",
+            help="Opponents instead of a panel, separated by semicolons; may be repeated.",
+        ),
     ] = None,
-    games: Annotated[int, typer.Option(min=1, help="Seeds: each is two games an opponent.")] = 50,
+    games: Annotated[
+        int, typer.Option(min=1, max=MOST_GAMES, help="Seeds: each is two games an opponent.")
+    ] = 50,
     seed: Annotated[int, typer.Option(min=0, max=1 << 62, help="The first seed.")] = 0,
-    rollouts: Annotated[int, typer.Option(min=1, help="Repetitions of each game.")] = 1,
+    rollouts: Annotated[
+        int, typer.Option(min=1, max=MOST_GAMES, help="Repetitions of each game.")
+    ] = 1,
     concurrency: Annotated[int, typer.Option(min=1, max=4096, help="Games at once.")] = 16,
     name: Annotated[
         str | None, typer.Option(help="Go on with this evaluation, or begin it.")
@@ -62,7 +69,7 @@ def evaluate(
     Ctrl-C stops after the games in flight, twice at once.
     """
     registry: Registry = context.obj.registry()
-    chosen = panel_of(context.obj.settings.models_file, panel, opponents)
+    chosen = panel_of(context.obj.settings.models_file, panel, split(opponents or (), ";"))
     control = Control()
 
     def on_fault(fault: Any) -> None:

@@ -11,10 +11,10 @@ from itertools import groupby
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.markup import escape
 from rich.table import Table
 
 from arena.rates import rate
+from cli.context import plain
 from storage.evaluations import Evaluation
 from storage.figures import Figures
 from web.costs import Bill
@@ -38,7 +38,7 @@ def report(
     """
     parts: list[RenderableType] = []
     for entries in by_checkpoint(found):
-        parts += [f"{escape(sentence)}." for sentence in answer(entries).sentences]
+        parts += [f"{plain(sentence)}." for sentence in answer(entries).sentences]
         parts += ["", _title(entries, "results"), results(entries), ""]
         if any(each.parts for each in entries):
             title = _title(entries, "reward of a game: mean ± standard deviation, and its parts")
@@ -48,8 +48,8 @@ def report(
                 entries, "standard deviations within a seed's rollouts and between seeds"
             )
             parts += [title, _spreads(entries), ""]
-    parts += [f"{escape(name)}: {said}" for name, said in _costs(bills)]
-    parts += map(escape, void_lines(reasons))
+    parts += [f"{plain(name)}: {said}" for name, said in _costs(bills)]
+    parts += map(plain, void_lines(reasons))
     parts.append(f"Played for {_clock(evaluation.seconds)} (h:mm:ss)")
     return Group(*parts)
 
@@ -112,7 +112,7 @@ def as_json(
 
 def _title(entries: Sequence[Figures], what: str) -> str:
     """What a table shows, and whether it is provisional: it is until all games are played."""
-    name = escape(entries[0].entry.player.identity.name)
+    name = plain(entries[0].entry.player.identity.name)
     played, planned = progress(entries)
     left = f", provisional: {planned - played:,} games to come" if played < planned else ""
     return f"{name}, {what}{left}"
@@ -126,7 +126,8 @@ def _table() -> Table:
 
 
 def _whom(each: Figures) -> tuple[str, str]:
-    return each.entry.opponent.identity.name, "opening" if each.entry.opening else "replying"
+    name = plain(each.entry.opponent.identity.name)
+    return name, "opening" if each.entry.opening else "replying"
 
 
 def _rate(each: Figures) -> tuple[str, str]:

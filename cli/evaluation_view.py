@@ -10,6 +10,7 @@ from rich.text import Text
 
 from arena.control import State
 from arena.rates import rate
+from cli.context import visible
 from cli.evaluation_table import Reasons, by_checkpoint, progress, results, void_lines
 from storage.evaluations import Evaluation
 from storage.figures import Figures
@@ -72,7 +73,7 @@ def live_view(
 
 def _line(text: str) -> Text:
     """One line of a terminal, cut where it ends."""
-    return Text(text, no_wrap=True, overflow="ellipsis")
+    return Text(visible(text), no_wrap=True, overflow="ellipsis")
 
 
 def _lowest(found: Sequence[Figures], most: int) -> list[Figures]:

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import IO, Annotated, cast
 
 import typer
-from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, track
 
 from arena.board import Outcome
-from cli.context import Json, words
+from cli.context import MOST, Json, finite, now, plain, say, words
 from storage.database import Database
 from storage.datasets import (
     Flavour,
@@ -31,10 +30,12 @@ from storage.datasets import (
 )
 from storage.files import whole_file
 from storage.filters import GameFilter, Result
+from storage.games import Games
 from storage.tables import Source
+from web.preview import PAIRED_GAMES
+from web.preview import preview as first_rows
 
 _FILES = (".jsonl", ".jsonl.gz", ".parquet")
-_PREVIEW_GAMES = 2000
 
 Dates = typer.Option(formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
 
@@ -71,18 +72,21 @@ def export(
         typer.Option("--demonstration/--no-demonstration", help="Games that came with the arena."),
     ] = None,
     distinct: Annotated[
-        bool, typer.Option("--distinct", help="Each sequence of moves once.")
+        bool, typer.Option("--distinct", help="Each sequence of moves of two players once.")
     ] = False,
     format: Annotated[Format, typer.Option(help="Of the files in a folder.")] = Format.PARQUET,
     validation: Annotated[
-        float, typer.Option(min=0, max=1, help="The share of a folder that is for validation.")
+        float,
+        typer.Option(
+            min=0, max=1, callback=finite, help="The share of a folder that is for validation."
+        ),
     ] = 0.1,
     licence: Annotated[str, typer.Option(help="Of a folder, as the Hub names it.")] = "apache-2.0",
     replace: Annotated[
         bool, typer.Option("--replace", help="Put a folder in the place of an earlier export.")
     ] = False,
     preview: Annotated[
-        int, typer.Option(min=0, help="Show so many rows instead of writing any.")
+        int, typer.Option(min=0, max=MOST, help="Show so many rows instead of writing any.")
     ] = 0,
     as_json: Json = False,
 ) -> None:
@@ -109,8 +113,9 @@ def export(
     flavours = list(dict.fromkeys(flavours))
     if preview:
         with context.obj.database(to_read=True) as database:
-            for flavour in flavours:
-                _show(database, flavour, chosen, preview)
+            found = [_show(database, flavour, chosen, preview) for flavour in flavours]
+        if not any(found):
+            raise typer.Exit(1)
         return
     if out is None:
         raise typer.BadParameter("say where to write it", param_hint="--out")
@@ -146,14 +151,20 @@ def _file(
     if as_json:
         print(json.dumps({"out": str(out), "rows": written}))
     else:
-        words.print(f"{written:,} rows in {escape(str(out))}", highlight=False)
+        words.print(f"{written:,} rows in {plain(str(out))}", highlight=False)
 
 
-def _show(database: Database, flavour: Flavour, filter: GameFilter, number: int) -> None:
-    """The first rows, as a trainer will see them."""
-    found = rows(database, flavour, filter, most=_PREVIEW_GAMES)
-    for row, _ in zip(found, range(number), strict=False):
-        print(json.dumps(row, indent=2, ensure_ascii=True))
+def _show(database: Database, flavour: Flavour, filter: GameFilter, number: int) -> bool:
+    """Print the first rows, as a trainer will see them; whether there is one."""
+    found = first_rows(database, Games(database, now), flavour, filter, number)
+    for row in found.rows:
+        print(json.dumps(row, indent=2))
+    if not found.games:
+        say(f"no finished game fits the filters and gives rows of the flavour {flavour}")
+    elif not found.rows:
+        where = "the first of them give" if found.games > PAIRED_GAMES else "they give"
+        say(f"{found.games:,} games fit, and {where} no row of the flavour {flavour}")
+    return bool(found.rows)
 
 
 @contextmanager
@@ -185,4 +196,4 @@ def tell(out: Path, written: Sequence[Written], *, as_json: bool) -> None:
     for each in written:
         counts = ", ".join(f"{each.rows[split]:,} for {split}" for split in Split)
         words.print(f"{each.flavour}: {counts}", highlight=False)
-    words.print(f"The dataset is in {escape(str(out))}", highlight=False)
+    words.print(f"The dataset is in {plain(str(out))}", highlight=False)

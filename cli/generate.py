@@ -18,9 +18,9 @@ from arena.control import Control, Event, State, Stored
 from arena.errors import NotFoundError
 from arena.opponents import parse
 from arena.panels import canonical_specs
-from arena.plan import Plan
+from arena.plan import MOST_GAMES, Plan
 from arena.players import Player
-from cli.context import Context, Json, fail, now, progress
+from cli.context import Context, Json, fail, finite, now, progress, split
 from cli.export import rows_bar, tell
 from cli.play import player_named
 from models.config import nearest
@@ -37,6 +37,7 @@ from storage.setups import Setup
 from web.setups import ENGINE_NAMES
 
 _OPPONENTS = ["random", "minimax:epsilon=0.5", "minimax:epsilon=0.25", "minimax"]
+_KEPT = ["won", "drawn", "formatted"]
 
 
 class Keep(StrEnum):
@@ -60,18 +61,22 @@ def generate(
         str, typer.Option(metavar="MODEL_OR_ENGINE", help="Whose play is to be learnt.")
     ],
     out: Annotated[Path, typer.Option(help="The folder of the dataset.")],
-    games: Annotated[int, typer.Option(min=1, help="How many, at least.")] = 200,
+    games: Annotated[int, typer.Option(min=1, max=MOST_GAMES, help="How many, at least.")] = 200,
     opponents: Annotated[
-        str, typer.Option(metavar="SPEC;SPEC…", help="Against whom, separated by semicolons.")
-    ] = ";".join(_OPPONENTS),
-    keep: Annotated[
-        str,
+        list[str],
         typer.Option(
-            help="Which games, separated by commas: won, drawn, lost, formatted (each reply "
-            "followed the format), valid (none was invalid), perfect (nothing was given up), "
-            "distinct (each sequence of moves once)."
+            metavar="SPEC;SPEC…", help="Against whom, separated by semicolons; may be repeated."
         ),
-    ] = "won,drawn,formatted",
+    ] = _OPPONENTS,
+    keep: Annotated[
+        list[str],
+        typer.Option(
+            help="Which games, separated by commas; may be repeated: won, drawn, lost, formatted "
+            "(each reply followed the format), valid (none was invalid), perfect (nothing was "
+            "given up), "
+            "distinct (each sequence of moves of two players once)."
+        ),
+    ] = _KEPT,
     prompt: Annotated[str, typer.Option(help="An engine's prompt format.")] = "tags",
     history: Annotated[
         History, typer.Option(help="What an engine is sent each turn.")
@@ -82,7 +87,8 @@ def generate(
     ] = [Flavour.MESSAGES, Flavour.TURNS],  # noqa: B006 - never changed
     format: Annotated[Format, typer.Option(help="Of the files.")] = Format.PARQUET,
     validation: Annotated[
-        float, typer.Option(min=0, max=1, help="The share that is for validation.")
+        float,
+        typer.Option(min=0, max=1, callback=finite, help="The share that is for validation."),
     ] = 0.1,
     concurrency: Annotated[int, typer.Option(min=1, max=4096, help="Of a model's games.")] = 16,
     replace: Annotated[
@@ -98,7 +104,7 @@ def generate(
     """
     registry: Registry = context.obj.registry()
     kept = _kept(keep)
-    specs = canonical_specs([each for each in opponents.split(";") if each.strip()])
+    specs = canonical_specs(split(opponents, ";"))
     control = Control()
 
     def on_fault(fault: Any) -> None:
@@ -183,13 +189,13 @@ def _database(context: Context, *, is_engine: bool) -> Iterator[Database]:
             database.close()
 
 
-def _kept(text: str) -> dict[str, Any]:
+def _kept(given: list[str]) -> dict[str, Any]:
     """The conditions of `--keep`, as a filter has them.
 
     Raises:
         NotFoundError: one of them does not exist.
     """
-    asked = [each.strip() for each in text.split(",") if each.strip()]
+    asked = split(given, ",")
     valid = [each.value for each in Keep]
     for each in asked:
         if each not in valid:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.progress import Progress
 
 from cli.context import Json, fail, now, say, words
@@ -49,15 +48,16 @@ def import_games(
     Each game is replayed through the rules. What cannot be believed is reported by its line and
     left out; then the exit code is 1, and all else is imported.
     """
-    files = [file for path in paths for file in files_of(path)]
+    for path in paths:
+        files_of(path)  # No database is made where there is nothing to import.
     with context.obj.database() as database, _bar("Importing") as on_progress:
         if as_demo:
             report = Report()
-            for file in files:
-                report += import_demonstration(database, file, now, on_progress=on_progress)
+            for path in paths:
+                report += import_demonstration(database, path, now, on_progress=on_progress)
         else:
             reread = rereader(context.obj.registry().formats)
-            report = import_files(database, files, on_progress=on_progress, reread=reread)
+            report = import_files(database, paths, on_progress=on_progress, reread=reread)
     _tell(report)
     if as_json:
         print(json.dumps(_as_json(report)))
@@ -106,7 +106,7 @@ def _sentence(report: Report) -> str:
         parts.append(f"{report.rollouts:,} rollouts of other environments imported")
     if report.same_cell:
         parts.append(f"{report.same_cell:,} left out: their cell was played already")
-    return escape(", ".join(parts))
+    return ", ".join(parts)
 
 
 def _as_json(report: Report) -> dict[str, object]:

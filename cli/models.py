@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from arena.board import Mark
 from arena.errors import NotFoundError, RulesError
 from arena.game import Attempt, Game, Turn, Verdict
-from cli.context import Json, fail, now, output, say, words
+from cli.context import LINES, Json, fail, now, output, plain, say, visible, words
 from cli.play import model_named
 from models.config import nearest
 from models.discover import discover as discover_models
@@ -56,7 +55,8 @@ def models(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         print(json.dumps({"file": str(settings.models_file), "models": found}))
     elif not found:
-        print(f"No models yet. Describe them in {settings.models_file}: see models.example.toml.")
+        where = visible(str(settings.models_file))
+        print(f"No models yet. Describe them in {where}: see models.example.toml.")
     else:
         table = Table(box=None, pad_edge=False)
         for column in ("Name", "Model", "Address", "Prompt", "Public", "Key"):
@@ -64,7 +64,7 @@ def models(context: typer.Context, as_json: Json = False) -> None:
         for row in found:
             cells = (row[key] for key in ("name", "model", "address", "prompt", "public", "key"))
             shown = ({True: "yes", False: "no"}.get(cell, cell) for cell in cells)
-            table.add_row(*(escape(str(cell)) for cell in shown))
+            table.add_row(*(plain(str(cell)) for cell in shown))
         output().print(table)
 
 
@@ -103,7 +103,9 @@ async def _serve(server: LocalServer, name: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
     address = await server.running()
-    print(f"{name} answers on {address.base_url} without a key. Ctrl-C ends it.", flush=True)
+    print(
+        f"{visible(name)} answers on {address.base_url} without a key. Ctrl-C ends it.", flush=True
+    )
     while not ended.is_set():
         if server.pid is None:
             fail("llama.cpp has ended")
@@ -126,7 +128,7 @@ def discover(
         return
     for note in found.notes:
         say(note)
-    print(found.toml, end="")
+    print(visible(found.toml, LINES), end="")
 
 
 def doctor(
@@ -141,7 +143,7 @@ def doctor(
     async def examination() -> Card:
         try:
             with words.status("Examining …") as status:
-                return await examine(registry, name, status.update)
+                return await examine(registry, name, lambda step: status.update(plain(step)))
         finally:
             await registry.close()
 
@@ -151,7 +153,7 @@ def doctor(
     if as_json:
         print(json.dumps(card.to_json()))
     else:
-        print("\n".join(card.lines()))
+        print(visible("\n".join(card.lines()), LINES))
     if not card.ok:
         raise typer.Exit(1)
 
@@ -188,7 +190,7 @@ def show(
         return
     for message in chat:
         print(f"--- {message.role}")
-        print(message.content)
+        print(visible(message.content, LINES))
 
 
 def _squares(text: str) -> list[int]:

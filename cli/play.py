@@ -12,15 +12,15 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from arena.board import Mark, Outcome
 from arena.errors import NotFoundError
 from arena.opponents import parse
+from arena.plan import MOST_GAMES
 from arena.players import EnginePlayer, Kind, Player
 from arena.series import VOID_IN_A_ROW, Tally, play_series
-from cli.context import Json, fail, now, progress, say
+from cli.context import Json, fail, now, plain, progress, say
 from models.completion import Fault
 from models.registry import Registry
 from storage.games import Games
@@ -44,7 +44,7 @@ def play(
     context: typer.Context,
     x: Annotated[str, typer.Argument(help="Who plays X: engine spec, model or .gguf file.")],
     o: Annotated[str, typer.Argument(help="Who plays O.")],
-    games: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many.")] = 100,
+    games: Annotated[int, typer.Option(min=1, max=MOST_GAMES, help="How many.")] = 100,
     seed: Annotated[
         int, typer.Option(min=0, max=1 << 62, help="Of the first game; each next one has the next.")
     ] = 0,
@@ -106,7 +106,7 @@ def play(
     if as_json:
         print(json.dumps(figures))
     else:
-        table = Table(title=escape(f"{x} v {o}"), show_header=False, box=None)
+        table = Table(title=plain(f"{x} v {o}"), show_header=False, box=None)
         for name, figure in figures.items():
             table.add_row(name.replace("_", " "), f"{figure:,}")
         Console().print(table)

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from cli.context import Json, words
+from cli.context import Json, plain, words
 from storage.datasets.hub import push as to_hub
 
 TOKEN = "HF_TOKEN"
@@ -29,4 +28,4 @@ def push(
     if as_json:
         print(json.dumps(pushed._asdict()))
     else:
-        words.print(f"{pushed.files} files are at {escape(pushed.url)}", highlight=False)
+        words.print(f"{pushed.files} files are at {plain(pushed.url)}", highlight=False)

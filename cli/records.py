@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from cli.context import Json, output
+from cli.context import Json, output, plain
 from storage import standings
 from web.standings import leaderboard_out
 
@@ -41,10 +40,10 @@ def leaderboard(context: typer.Context, as_json: Json = False) -> None:
             # What tells two players of one name apart.
             detail = f" ({row.player.detail})" if row.player.detail else ""
             name = row.player.name + detail
-            table.add_row(escape(name), seat, *shown)
+            table.add_row(plain(name), seat, *shown)
             if row.demonstration:
                 came = f"  demonstration: {row.demonstration:,} of its games came with the arena"
                 table.add_row(came)
             for note in side.notes:
-                table.add_row(escape(f"  {note}"))
+                table.add_row(plain(f"  {note}"))
     output().print(table if table.row_count else "No rated games are stored yet.")

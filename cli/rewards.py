@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
-from cli.context import Json, output, words
+from cli.context import LINES, MOST, Json, output, plain, words
 from storage import rewards as stored
 from storage.database import Database
 from storage.rewards import Bin, Function, RewardRun
@@ -24,11 +23,19 @@ _WIDEST_BAR = 40
 
 def rewards(
     context: typer.Context,
-    run: Annotated[int | None, typer.Argument(help="The number of a run; none lists all.")] = None,
+    run: Annotated[
+        int | None,
+        typer.Argument(min=0, max=MOST, help="The number of a run; none lists all."),
+    ] = None,
     show: Annotated[
-        int, typer.Option("--show", min=0, help="So many of the run's transcripts, by example.")
+        int,
+        typer.Option(
+            "--show", min=0, max=1000, help="So many of the run's transcripts, by example."
+        ),
     ] = 0,
-    skip: Annotated[int, typer.Option("--skip", min=0, help="Leave out so many before.")] = 0,
+    skip: Annotated[
+        int, typer.Option("--skip", min=0, max=MOST, help="Leave out so many before.")
+    ] = 0,
     order: Annotated[
         Order, typer.Option("--order", help="Of the examples, and of each one's rollouts.")
     ] = Order.GIVEN,
@@ -76,9 +83,9 @@ def _list(runs: list[RewardRun], as_json: bool) -> None:
     for each in runs:
         table.add_row(
             str(each.id),
-            escape(each.name),
-            escape(each.environment),
-            escape(", ".join(each.models)),
+            plain(each.name),
+            plain(each.environment),
+            plain(", ".join(each.models)),
             f"{each.examples:,}",
             f"{each.rollouts:,}",
             f"{each.void:,}",
@@ -102,7 +109,7 @@ def _show(database: Database, id: int, said: Sequence[Transcript], as_json: bool
         return
     screen = output()
     for line in (*_sentences(run), *_bars(spread), *_functions(functions), *_games(games)):
-        screen.print(escape(line), highlight=False)
+        screen.print(plain(line), highlight=False)
     for each in said:
         _print(screen, each)
 
@@ -137,11 +144,17 @@ def _bars(spread: Sequence[Bin]) -> list[str]:
 
 
 def _functions(functions: Sequence[Function]) -> list[str]:
-    return [
+    lines = [
         f"{each.name}: {_mean(each)}"
         f"{'' if each.weight is None else f', weight {each.weight:g}'} ({each.rollouts:,} scored)"
         for each in functions
     ]
+    if any(each.weight is None for each in functions):
+        lines.append(
+            "Of what has no weight the file does not tell whether it is a reward function or "
+            "another number."
+        )
+    return lines
 
 
 def _games(games: ShownGames) -> list[str]:
@@ -166,21 +179,23 @@ def _endings(seat: str, ends: Endings) -> str:
 
 def _transcript(each: Transcript) -> dict[str, Any]:
     game = each.game
-    return asdict(each) | {"game": game and asdict(game) | {"ending": game.ending}}
+    # Not `asdict`, which copies messages as deep as they are nested.
+    return vars(each) | {"game": game and asdict(game) | {"ending": game.ending}}
 
 
 def _print(screen: Console, each: Transcript) -> None:
     worth = f"void: {each.why_void}" if each.reward is None else f"reward {each.reward:.4g}"
-    facts = [f"\n{each.id} · example {each.example[:12]} · {worth}"]
+    facts = [f"{each.id} · example {each.example[:12]} · {worth}"]
     if each.game:
         facts.append(f"{each.game.ending}, {_seat(each.game)}")
     elif each.unfollowed:
         facts.append(f"not followed: {each.unfollowed}")
-    screen.print(escape(" · ".join(facts)), highlight=False)
+    screen.print()
+    screen.print(plain(" · ".join(facts)), highlight=False)
     for message in each.messages:
         content = message.get("content")
         text = content if isinstance(content, str) else json.dumps(content)
-        screen.print(escape(f"[{message.get('role')}] {text}"), highlight=False)
+        screen.print(plain(f"[{message.get('role')}] {text}", LINES), highlight=False)
 
 
 def _seat(game: ShownGame) -> str:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from arena.errors import ConfigError, NotFoundError
 from arena.panels import PANELS, canonical_specs
-from cli.context import Json, fail, output, say, words
+from arena.plan import MOST_GAMES
+from cli.context import Json, fail, finite, output, plain, say, split, words
 from models.config import nearest
 from models.training.settings import Rl, Sft, load_stage
 
@@ -36,34 +36,22 @@ Seed = Annotated[
 ]
 
 
-@train.command()
-def sft(
-    context: typer.Context,
-    config: File,
-    runs: Runs = None,
-    seed: Seed = None,
-    as_json: Json = False,
-) -> None:
-    """Learn completions by heart: a teacher's games, or an export of yours.
+def _add(kind: str, wanted: type[Sft] | type[Rl], what: str) -> None:
+    """Add the command that trains stages of a kind."""
 
-    A run that was interrupted goes on from its last checkpoint.
-    """
-    _train(context, _stage(config, seed, Sft), runs, as_json)
+    @train.command(kind, help=f"{what}\n\nA run that was interrupted goes on from its last save.")
+    def learn(
+        context: typer.Context,
+        config: File,
+        runs: Runs = None,
+        seed: Seed = None,
+        as_json: Json = False,
+    ) -> None:
+        _train(context, _stage(config, seed, wanted), runs, as_json)
 
 
-@train.command()
-def rl(
-    context: typer.Context,
-    config: File,
-    runs: Runs = None,
-    seed: Seed = None,
-    as_json: Json = False,
-) -> None:
-    """Learn from games against engines.
-
-    A run that was interrupted goes on from its last checkpoint.
-    """
-    _train(context, _stage(config, seed, Rl), runs, as_json)
+_add("sft", Sft, "Learn completions by heart: a teacher's games, or an export of yours.")
+_add("rl", Rl, "Learn from games against engines.")
 
 
 @train.command()
@@ -94,10 +82,17 @@ def evaluate(
     panel: Annotated[str, typer.Option(help="One of the built-in panels.")] = "standard",
     opponents: Annotated[
         list[str] | None,
-        typer.Option(metavar="SPEC", help="An opponent, instead of a panel; may be repeated."),
+        typer.Option(
+            metavar="SPEC;SPEC…",
+            help="Opponents instead of a panel, separated by semicolons; may be repeated.",
+        ),
     ] = None,
-    games: Annotated[int, typer.Option(min=1, help="Seeds: each is two games an opponent.")] = 50,
-    temperature: Annotated[float, typer.Option(min=0, help="Of the replies.")] = 1.0,
+    games: Annotated[
+        int, typer.Option(min=1, max=MOST_GAMES, help="Seeds: each is two games an opponent.")
+    ] = 50,
+    temperature: Annotated[
+        float, typer.Option(min=0, callback=finite, help="Of the replies.")
+    ] = 1.0,
     csv: Annotated[Path | None, typer.Option(help="A CSV file to add the figures to.")] = None,
     runs: Runs = None,
     seed: Seed = None,
@@ -108,9 +103,10 @@ def evaluate(
     For a look while training: nothing is stored.
     """
     stage = load_stage(config, seed=seed)
-    if not opponents and panel not in PANELS:
+    named = split(opponents or (), ";")
+    if not named and panel not in PANELS:
         raise NotFoundError(f"no panel is called {panel!r}: {nearest(panel, PANELS)}")
-    specs = canonical_specs(opponents) if opponents else PANELS[panel].opponents
+    specs = canonical_specs(named) if named else PANELS[panel].opponents
     _check_installed()
     from models.training import measure
     from models.training import runs as saved
@@ -119,7 +115,7 @@ def evaluate(
     network = saved.network_of(saved.load_state(folder))
     found = measure.measure(network, specs, games, temperature=temperature)
     lines = [
-        measure.line(stage.name, stage.seed, "opponents" if opponents else panel, entry)
+        measure.line(stage.name, stage.seed, "opponents" if named else panel, entry)
         for entry in found
     ]
     if csv is not None:
@@ -178,7 +174,7 @@ def _shown(stage: Sft | Rl) -> Iterator[Callable[[Mapping[str, float], int], Non
         TextColumn("{task.fields[figures]}"),
     )
     with Progress(*columns, console=words, disable=not words.is_terminal) as bar:
-        task = bar.add_task(escape(stage.name), total=stage.steps, figures="")
+        task = bar.add_task(plain(stage.name), total=stage.steps, figures="")
 
         def on_step(row: Mapping[str, float], steps: int) -> None:
             step = int(row["step"])
@@ -205,14 +201,14 @@ def _check_installed() -> None:
 
 
 def _entries(title: str, rows: list[dict[str, Any]]) -> Table:
-    table = Table(title=escape(title), box=None, pad_edge=False, title_justify="left")
+    table = Table(title=plain(title), box=None, pad_edge=False, title_justify="left")
     for column in ("Opponent", "Seat"):
         table.add_column(column, no_wrap=True)
     for column in ("Games", "Not lost %", "95 %", "W", "D", "L", "Forfeits", "Distinct"):
         table.add_column(column, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
-            row["opponent"],
+            plain(row["opponent"]),
             row["seat"],
             str(row["games"]),
             f"{100 * float(row['not_lost']):.1f}",

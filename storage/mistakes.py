@@ -56,16 +56,6 @@ class TrapCounts(NamedTuple):
     met: int = 0
     failed: int = 0
 
-    @property
-    def passed(self) -> int:
-        """Moves that did not lose."""
-        return self.met - self.failed
-
-    @property
-    def pass_rate(self) -> float | None:
-        """The share that passed; None where no trap was met."""
-        return self.passed / self.met if self.met else None
-
 
 @dataclass(frozen=True)
 class TrapStanding:
@@ -77,11 +67,6 @@ class TrapStanding:
     example_failed: str | None
     """The id of the first game in which it fell in."""
     example_passed: str | None
-
-    @property
-    def passed(self) -> int:
-        """How often it was met and not failed."""
-        return self.met - self.failed
 
     @property
     def status(self) -> Status:
@@ -142,12 +127,6 @@ def traps(db: Database, player_id: int, *, rated: bool = True) -> list[TrapStand
         rows = session.connection().exec_driver_sql(_TRAPS, (player_id, rated))
         found = {trap: rest for trap, *rest in rows}
     return [TrapStanding(trap, *found.get(trap.key, (0, 0, None, None))) for trap in atlas()]
-
-
-def trap_counts(db: Database, player_id: int, *, rated: bool = True) -> TrapCounts:
-    """How often a player met a fork trap, and failed."""
-    standings = traps(db, player_id, rated=rated)
-    return TrapCounts(sum(each.met for each in standings), sum(each.failed for each in standings))
 
 
 def losing_lines(

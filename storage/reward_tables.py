@@ -14,7 +14,7 @@ from sqlalchemy import Index, Text
 from sqlmodel import Field
 
 from storage.columns import Instant, Json, LosslessText
-from storage.tables import Table
+from storage.tables import Table, table_of
 
 
 class RewardRunRow(Table, table=True):
@@ -27,6 +27,8 @@ class RewardRunRow(Table, table=True):
     """What an import knows it by."""
     name: str = Field(sa_type=LosslessText)
     environment: str = Field(sa_type=LosslessText)
+    file_hash: str | None = Field(sa_type=Text)
+    """SHA-256 of the file that last added to it, in hex; null where a run has an id of its own."""
 
 
 class RewardRolloutRow(Table, table=True):
@@ -64,3 +66,7 @@ class RewardRolloutRow(Table, table=True):
     """Their squares, a digit each, both sides', as far as the chat shows them."""
     unfollowed: str | None = Field(sa_type=LosslessText)
     """Why there is none, though the chat draws boards."""
+
+
+RUNS = table_of(RewardRunRow)
+ROLLOUTS = table_of(RewardRolloutRow)

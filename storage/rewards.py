@@ -20,11 +20,8 @@ from sqlalchemy.orm import Session
 
 from arena.errors import NotFoundError
 from storage.database import Database
-from storage.reward_tables import RewardRolloutRow, RewardRunRow
-from storage.tables import table_of
+from storage.reward_tables import ROLLOUTS, RUNS
 
-RUNS = table_of(RewardRunRow)
-ROLLOUTS = table_of(RewardRolloutRow)
 FEW = 20
 """Different rewards that are told one by one; more fall into about as many intervals."""
 _SAME = 9
@@ -32,6 +29,8 @@ _SAME = 9
 _EDGE = 1e-12
 """Of an interval's width: what a quotient may lack of a whole number."""
 _STEPS = (1.0, 2.0, 5.0, 10.0)
+_BATCH = 500
+"""Rollouts that are removed in one transaction."""
 
 
 class Mean(NamedTuple):
@@ -158,7 +157,10 @@ def functions(db: Database, id: int) -> list[Function]:
 
 
 def remove(db: Database, id: int) -> int:
-    """Remove a run with its rollouts, whole or not at all. An import brings it back.
+    """Remove a run with its rollouts. An import brings it back.
+
+    Some hundreds a transaction: other writers wait a fraction of a second. What is broken off
+    leaves a smaller run with true figures, which can be removed again.
 
     Returns:
         How many rollouts it had.
@@ -166,11 +168,24 @@ def remove(db: Database, id: int) -> int:
     Raises:
         NotFoundError: there is no such run.
     """
-    with db.write() as session:
+    with db.read() as session:
         row_of(session, id)
-        gone = session.execute(delete(ROLLOUTS).where(ROLLOUTS.c.run_id == id))
-        session.execute(delete(RUNS).where(RUNS.c.id == id))
-        return int(gone.rowcount)  # type: ignore[attr-defined]
+    removed = 0
+    while some := _remove_some(db, id):
+        removed += some
+    return removed
+
+
+def _remove_some(db: Database, id: int) -> int:
+    """Remove some of its rollouts, and where there is none, the run."""
+    few = select(ROLLOUTS.c.id).where(ROLLOUTS.c.run_id == id).limit(_BATCH)
+    with db.write() as session:
+        ids = list(session.scalars(few))
+        if ids:
+            session.execute(delete(ROLLOUTS).where(ROLLOUTS.c.id.in_(ids)))
+        else:
+            session.execute(delete(RUNS).where(RUNS.c.id == id))
+    return len(ids)
 
 
 def row_of(session: Session, id: int) -> Row[Any]:
@@ -188,18 +203,24 @@ def row_of(session: Session, id: int) -> Row[Any]:
 def _figures(session: Session, row: Row[Any]) -> RewardRun:
     own, reward = ROLLOUTS.c.run_id == row.id, ROLLOUTS.c.reward
     each = (
-        select(func.avg(reward), func.count(), func.count(reward))
+        select(
+            ROLLOUTS.c.example,
+            ROLLOUTS.c.seat,
+            func.avg(reward).label("mean"),
+            func.count().label("all"),
+            func.count(reward).label("counted"),
+        )
         .where(own)
         .group_by(ROLLOUTS.c.example, ROLLOUTS.c.seat)
     )
-    examples = [tuple(found) for found in session.execute(each)]
-    counted = sum(found[2] for found in examples)
-    sizes = [found[1] for found in examples]
+    examples = session.execute(each).all()
+    counted = sum(found.counted for found in examples)
+    sizes = _sizes(examples)
     named = select(ROLLOUTS.c.model).where(own, ROLLOUTS.c.model != "").distinct()
     why = ROLLOUTS.c.why_void
     void = select(why, func.count()).where(own, reward.is_(None)).group_by(why)
     reasons = [(found or "no reward was given", count) for found, count in session.execute(void)]
-    means = [found[0] for found in examples if found[0] is not None]
+    means = [found.mean for found in examples if found.mean is not None]
     return RewardRun(
         id=row.id,
         name=row.name,
@@ -207,12 +228,30 @@ def _figures(session: Session, row: Row[Any]) -> RewardRun:
         models=tuple(sorted(session.scalars(named))),
         examples=len(means),
         rollouts=counted,
-        void=sum(sizes) - counted,
+        void=sum(found.all for found in examples) - counted,
         fewest=min(sizes, default=0),
         most=max(sizes, default=0),
         reasons=tuple(sorted(reasons, key=lambda found: (-found[1], found[0]))),
         **_mean_of(means)._asdict(),
     )
+
+
+def _sizes(examples: Sequence[Row[Any]]) -> list[int]:
+    """How many rollouts each example has, once a seat. One that failed before anybody sat down is
+    one of each seat's.
+    """
+    by_example: defaultdict[str, list[int]] = defaultdict(list)
+    seatless: defaultdict[str, int] = defaultdict(int)
+    for each in examples:
+        if each.seat == "" and each.counted == 0:
+            seatless[each.example] += each.all
+        else:
+            by_example[each.example].append(each.all)
+    return [
+        size + seatless[example]
+        for example in by_example.keys() | seatless.keys()
+        for size in by_example.get(example, [0])
+    ]
 
 
 def _mean_of(means: Sequence[float]) -> Mean:

@@ -15,7 +15,8 @@ from sqlalchemy import func, select
 
 from arena.board import Board, Mark, Outcome, play_out, start
 from storage.database import Database
-from storage.rewards import ROLLOUTS, row_of
+from storage.reward_tables import ROLLOUTS
+from storage.rewards import row_of
 
 
 class Ending(StrEnum):

@@ -11,7 +11,8 @@ from sqlalchemy import ColumnElement, Row, func, select
 
 from arena.board import Mark
 from storage.database import Database
-from storage.rewards import ROLLOUTS, row_of
+from storage.reward_tables import ROLLOUTS
+from storage.rewards import row_of
 from storage.shown_games import ShownGame
 
 _MOST = 1000
@@ -52,6 +53,8 @@ class Kept:
 
     example: str | None = None
     """Those of one example."""
+    like: int | None = None
+    """Those of the same example as the rollout of this number."""
     void: bool | None = None
     """Those that count for nobody, or all others."""
 
@@ -82,7 +85,7 @@ def transcripts(
     reward, example = ROLLOUTS.c.reward, ROLLOUTS.c.example
     first, mean = func.min(ROLLOUTS.c.id).label("first"), func.avg(reward).label("mean")
     # Over all rollouts of an example, so that its place does not hang on which are asked for.
-    own = _conditions(id, Kept(kept.example))
+    own = _conditions(id, Kept(kept.example, kept.like))
     examples = select(example, first, mean).where(*own).group_by(example).subquery()
     turned = {
         Order.GIVEN: (examples.c.first,),
@@ -127,6 +130,11 @@ def _conditions(id: int, kept: Kept) -> Sequence[ColumnElement[bool]]:
     found = [ROLLOUTS.c.run_id == id]
     if kept.example is not None:
         found.append(ROLLOUTS.c.example == kept.example)
+    if kept.like is not None:
+        # An alias: it is not the row that is asked about.
+        other = ROLLOUTS.alias()
+        same = select(other.c.example).where(other.c.id == kept.like, other.c.run_id == id)
+        found.append(ROLLOUTS.c.example == same.scalar_subquery())
     if kept.void is not None:
         reward = ROLLOUTS.c.reward
         found.append(reward.is_(None) if kept.void else reward.is_not(None))

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Annotated
 
+import anyio.to_thread
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from storage.cells import with_demonstration
 from storage.database import Database
-from storage.datasets import Flavour, Format, Row, filter_of, jsonl, rows, write_rows
+from storage.datasets import Flavour, Format, Row, jsonl, rows, write_rows
 from storage.evaluations import Evaluations
 from storage.games import Games
 from storage.imports import count_demonstration, remove_demonstration
 from web.access import Access
 from web.api import safe_json
+from web.preview import preview
 from web.queries import FilterQuery
 from web.queries import filter_of as asked_filter
 from web.schemas import DemonstrationOut, PreviewOut, RemovedOut
 
 _PREVIEW_ROWS = 5
-_PREVIEW_GAMES = 2000
 _CHUNK = 1 << 18
+_AT_ONCE = 2
+"""Exports that work at the same time; others wait. More would take each other's time, and that of
+whoever plays.
+"""
 _TAGS: list[str | Enum] = ["records"]
 
 
@@ -38,17 +44,26 @@ class ExportQuery(FilterQuery):
 
 def add_datasets(api: FastAPI, database: Database, games: Games, access: Access) -> None:
     """Add the routes to those under /api/v1."""
+    at_once = anyio.CapacityLimiter(_AT_ONCE)
 
     @api.get("/export/{flavour}", tags=_TAGS)
     async def export_a_dataset(
         flavour: Flavour, query: Annotated[ExportQuery, Query()]
     ) -> StreamingResponse:
         """The games that the filters keep, as JSONL or Parquet."""
-        found = await asyncio.to_thread(rows, database, flavour, asked_filter(query))
+        left = threading.Event()
+
+        def look() -> None:
+            if left.is_set():
+                raise _LeftError
+
+        chosen = asked_filter(query)
+        found = await asyncio.to_thread(rows, database, flavour, chosen, on_game=look)
         parquet = query.format is Format.PARQUET
         name = f"arena-{flavour}.{query.format}"
+        pieces = _parquet(found, flavour) if parquet else _lines(found)
         return StreamingResponse(
-            _parquet(found, flavour) if parquet else jsonl(found),
+            _from_thread(pieces, left, at_once),
             media_type="application/vnd.apache.parquet" if parquet else "application/x-ndjson",
             headers={"content-disposition": f'attachment; filename="{name}"'},
         )
@@ -60,12 +75,8 @@ def add_datasets(api: FastAPI, database: Database, games: Games, access: Access)
         """How many games the filters keep, and the first rows."""
 
         def first() -> PreviewOut:
-            kept = asked_filter(query)
-            # Pairs are found in all games at once: for a look, in the first.
-            most = _PREVIEW_GAMES if flavour is Flavour.PREFERENCE else None
-            found = rows(database, flavour, kept, most=most)
-            preview = [row for row, _ in zip(found, range(_PREVIEW_ROWS), strict=False)]
-            return PreviewOut(games=games.count(filter_of(flavour, kept)), rows=preview)
+            found = preview(database, games, flavour, asked_filter(query), _PREVIEW_ROWS)
+            return PreviewOut(games=found.games, rows=found.rows)
 
         return safe_json(await asyncio.to_thread(first))
 
@@ -89,6 +100,37 @@ def add_datasets(api: FastAPI, database: Database, games: Games, access: Access)
         access.require_operator(request)
         removed = await asyncio.to_thread(remove_demonstration, database, _now)
         return safe_json(RemovedOut(removed=removed))
+
+
+class _LeftError(Exception):
+    """Whoever asked for an export has gone: it ends where it is."""
+
+
+async def _from_thread(
+    pieces: Iterator[bytes], left: threading.Event, at_once: anyio.CapacityLimiter
+) -> AsyncIterator[bytes]:
+    """The pieces, each made in a worker thread; `left` is set when nobody waits for more."""
+    try:
+        while piece := await anyio.to_thread.run_sync(
+            next, pieces, None, abandon_on_cancel=True, limiter=at_once
+        ):
+            yield piece
+    finally:
+        left.set()
+
+
+def _lines(found: Iterator[Row]) -> Iterator[bytes]:
+    """Lines of JSON, the first one at once, then many in a piece."""
+    waiting: list[bytes] = []
+    size, enough = 0, 1
+    for line in jsonl(found):
+        waiting.append(line)
+        size += len(line)
+        if size >= enough:
+            yield b"".join(waiting)
+            waiting, size, enough = [], 0, _CHUNK
+    if waiting:
+        yield b"".join(waiting)
 
 
 def _parquet(found: Iterator[Row], flavour: Flavour) -> Iterator[bytes]:

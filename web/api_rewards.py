@@ -11,10 +11,12 @@ from pydantic import Field
 
 from storage import rewards
 from storage.database import Database
-from storage.shown_games import shown_games
+from storage.rewards import Bin, Function, RewardRun
+from storage.shown_games import ShownGames, shown_games
 from storage.transcripts import Kept, count_transcripts, transcripts
 from web.access import Access
 from web.api import safe_json
+from web.crowd import Crowd
 from web.rewards import (
     RemovedRunOut,
     RolloutsOut,
@@ -32,11 +34,13 @@ RunId = Annotated[int, Field(ge=0, lt=1 << 63)]
 
 def add_rewards(api: FastAPI, database: Database, access: Access) -> None:
     """Add the routes to those under /api/v1."""
+    # Figures are counted over all of a run's rollouts.
+    crowd = Crowd()
 
     @api.get("/runs", response_model=RunsOut, tags=_TAGS)
     async def list_runs() -> Response:
         """Imported runs of other environments: examples, rollouts and mean reward."""
-        found = await asyncio.to_thread(rewards.runs, database)
+        found = await crowd.look("runs", lambda: rewards.runs(database))
         return safe_json(RunsOut(runs=[run_row(each) for each in found]))
 
     @api.get("/runs/{run_id}", response_model=RunOut, tags=_TAGS)
@@ -45,16 +49,16 @@ def add_rewards(api: FastAPI, database: Database, access: Access) -> None:
         that can be followed in its chats.
         """
 
-        def look() -> RunOut:
-            return run_out(
+        def look() -> tuple[RewardRun, list[Bin], list[Function], ShownGames]:
+            return (
                 rewards.run(database, run_id),
                 rewards.distribution(database, run_id),
                 rewards.functions(database, run_id),
                 shown_games(database, run_id),
-                removable=access.is_operator(request),
             )
 
-        return safe_json(await asyncio.to_thread(look))
+        found = await crowd.look(run_id, look)
+        return safe_json(run_out(*found, removable=access.is_operator(request)))
 
     @api.get("/runs/{run_id}/rollouts", response_model=RolloutsOut, tags=_TAGS)
     async def read_the_rollouts(
@@ -63,7 +67,7 @@ def add_rewards(api: FastAPI, database: Database, access: Access) -> None:
         """A run's rollouts with their chats, by example."""
 
         def look() -> RolloutsOut:
-            kept = Kept(query.example, query.void)
+            kept = Kept(query.example, query.like, query.void)
             total = count_transcripts(database, run_id, kept)
             found = transcripts(
                 database, run_id, kept, order=query.order, skip=query.skip, limit=query.limit

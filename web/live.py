@@ -139,9 +139,8 @@ class Live:
                 raise ConflictError("the game is over")
             loser = stored.game.to_move if stored.game.to_move in seats else min(seats)
             stored.game.end(Termination.RESIGNED, loser)
-            await asyncio.to_thread(self._games.finish, game_id, stored.game)
+            await self.tasks.store(self._games.finish, stored)
         await self.tasks.interrupt(game_id)
-        self.tasks.turned(stored)
         return await self.tasks.load(game_id)
 
     async def stop(self, game_id: str, token: str) -> StoredGame:

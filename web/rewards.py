@@ -153,6 +153,9 @@ class RolloutsQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     example: str | None = Field(None, max_length=1000, description="those of one example")
+    like: int | None = Field(
+        None, ge=0, lt=1 << 63, description="those of the same example as this rollout"
+    )
     void: bool | None = Field(None, description="those that count for nobody, or all others")
     order: Order = Field(Order.GIVEN, description="of the examples, and of each one's rollouts")
     skip: int = Field(0, ge=0, lt=1 << 63)

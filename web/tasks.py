@@ -88,12 +88,16 @@ class Tasks:
         return await asyncio.to_thread(self._games.load, game_id)
 
     async def store(self, write: Callable[[str, Game], None], stored: StoredGame) -> None:
-        """Write to the database to the end, even where the task is cancelled meanwhile."""
+        """Write to the database to the end and tell viewers, even where the task is cancelled
+        meanwhile.
+        """
         writing = asyncio.create_task(asyncio.to_thread(write, stored.id, stored.game))
         try:
             await asyncio.shield(writing)
         except asyncio.CancelledError:
             await asyncio.wait([writing])
+            if writing.exception() is None:
+                self.turned(stored)
             raise
         self.turned(stored)
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple, cast
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from arena.errors import ConfigError, NotFoundError, StorageError
 from storage.datasets.folder import CARD, MARK
 
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
 _ROWS = (".jsonl", ".parquet")
 _OURS = ("*/train-*", "*/validation-*")
 """What a push takes away where the new dataset has it no more."""
+_OF_ANY = {".gitattributes", CARD}
+"""What the Hub itself puts into a dataset that is new."""
 
 
 class Pushed(NamedTuple):
@@ -33,12 +39,16 @@ def push(folder: Path, repo: str, token: str | None, *, private: bool = True) ->
     Raises:
         ConfigError: there is no token.
         NotFoundError: there is no export in the folder.
-        StorageError: the Hub refuses or cannot be reached, or an empty dataset would take the
-            place of one with rows.
+        StorageError: the Hub refuses or cannot be reached, or the dataset there holds rows that
+            are none of an export, or an empty one would take the place of one with rows.
     """
     # A second that other commands do not pay.
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+    from huggingface_hub.errors import (
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+    )
 
     # What the client underneath raises, whichever it is, and the system.
     faults = cast("tuple[type[Exception], ...]", HfHubHTTPError.__bases__)
@@ -50,6 +60,11 @@ def push(folder: Path, repo: str, token: str | None, *, private: bool = True) ->
     try:
         full = api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True).repo_id
         there = api.list_repo_files(full, repo_type="dataset")
+        if set(there) - _OF_ANY and not (CARD in there and MARK in _card(api, full)):
+            raise StorageError(
+                f"{full} holds something else than an export, and a push takes files away: name "
+                "another dataset"
+            )
         if not any(path.suffix in _ROWS for path in files) and any(
             name.endswith(_ROWS) for name in there
         ):
@@ -67,12 +82,21 @@ def push(folder: Path, repo: str, token: str | None, *, private: bool = True) ->
         )
     except HFValidationError as error:
         raise NotFoundError(f"{repo!r} is no name of a dataset: {error}") from None
+    except LocalEntryNotFoundError as error:
+        raise StorageError(f"the Hub cannot be reached: {type(error).__name__}") from None
     except HfHubHTTPError as error:
         said = error.server_message or str(error).partition("\n")[0]
         raise StorageError(f"the Hub refuses: {said.replace(token, '…')}") from None
     except faults as error:
         raise StorageError(f"the Hub cannot be reached: {type(error).__name__}") from None
     return Pushed(f"{api.endpoint}/datasets/{full}", len(files), commit.oid)
+
+
+def _card(api: HfApi, repo: str) -> str:
+    """The text of a dataset's card on the Hub."""
+    with TemporaryDirectory(prefix="arena-") as folder:
+        found = api.hf_hub_download(repo, CARD, repo_type="dataset", local_dir=folder)
+        return Path(found).read_text("utf-8", "replace")
 
 
 def _files(folder: Path) -> list[Path]:

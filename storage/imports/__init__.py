@@ -1,8 +1,9 @@
 """Games from files: our own exports, what verifiers wrote, lists of moves; the demonstration.
 
-    form <- check <- files, write <- load <- demonstration
-            check <- traces, rows, movelists <- readers, repetitions <- load
-            drawings, named <- walks <- boards <- rollouts <- traces, rows
+    form <- check <- parquet <- files, write <- load <- demonstration
+            check <- traced <- traces, rows, movelists, files <- readers, repetitions <- load
+            drawings, named <- walks <- boards <- episode <- traced
+                                        boards, write <- rollouts <- traces, rows
 
 A file is data, not a witness: each game is replayed through the rules, an engine's moves are drawn
 anew, and what contradicts itself is refused and reported by its line.

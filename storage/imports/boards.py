@@ -57,13 +57,13 @@ def follow(messages: Sequence[Mapping[str, Any]]) -> Followed | Unfollowed | Non
         None where no tic-tac-toe board is drawn in what the model was asked.
     """
     asked = [
-        (number, text_of(message))
+        (number, _text(message))
         for number, message in enumerate(messages, 1)
         if message.get("role") not in (_MODEL, *_RULES)
     ]
     drawn = {number: drawings(text) for number, text in asked}
     told = [text for _, text in asked]
-    told += [text_of(each) for each in messages if each.get("role") in _RULES]
+    told += [_text(each) for each in messages if each.get("role") in _RULES]
     named = names_the_game(told)
     boards = [board for found in drawn.values() for board in found]
     if named is None or not boards or not (named or any(each.is_marked for each in boards)):
@@ -71,9 +71,12 @@ def follow(messages: Sequence[Mapping[str, Any]]) -> Followed | Unfollowed | Non
     return _decide(list(_events(messages, dict(asked), drawn)), told)
 
 
-def text_of(message: Mapping[str, Any]) -> str:
-    """A message's text; of a list of parts, those that have one."""
-    content = message.get("content")
+def _text(message: Mapping[str, Any]) -> str:
+    return text_of(message.get("content"))
+
+
+def text_of(content: object) -> str:
+    """The text of a message's content; of a list of parts, those that have one."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -87,7 +90,7 @@ def _events(
     drawn: Mapping[int, Sequence[Drawing]],
 ) -> Iterator[Event]:
     said = [each for each in messages if each.get("role") == _MODEL]
-    replies = iter(replies_of([None if each.get("tool_calls") else text_of(each) for each in said]))
+    replies = iter(replies_of([None if each.get("tool_calls") else _text(each) for each in said]))
     for number, message in enumerate(messages, 1):
         if message.get("role") == _MODEL:
             yield next(replies)

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from storage.imports.boards import text_of
+
 VERSION = 1
 """Of the traces that verifiers 0.4 writes."""
 
@@ -39,9 +41,7 @@ class MessageForm(_Form):
     @property
     def text(self) -> str:
         """Its text; of a list of parts, those that have one."""
-        if isinstance(self.content, list):
-            return "".join(str(part.get("text") or "") for part in self.content)
-        return self.content or ""
+        return text_of(self.content)
 
 
 class NodeForm(_Form):
@@ -154,17 +154,23 @@ class TraceForm(_Form):
         total = math.fsum(each.score * each.weight for each in scored)
         return total if scored and math.isfinite(total) else None
 
-    def path(self, node: int) -> list[int]:
+    def path(self, node: int, most: int | None = None) -> list[int]:
         """The nodes that lead to one, from the root, without itself.
 
+        Args:
+            node: its place.
+            most: so many at most; None for any number.
+
         Raises:
-            ValueError: they lead nowhere.
+            ValueError: they lead nowhere, or are more.
         """
         found: list[int] = []
         at = self.nodes[node].parent
         while at is not None:
             if not 0 <= at < len(self.nodes) or len(found) > len(self.nodes):
                 raise ValueError(f"node {node} has no way to the first message")
+            if len(found) == most:
+                raise ValueError(f"more than {most} messages lead to node {node}")
             found.append(at)
             at = self.nodes[at].parent
         return found[::-1]

@@ -1,19 +1,20 @@
-"""The lines of a file, whatever it is packed in, with how much of it was read."""
+"""The files of a folder, and the lines of a file with how much of it was read."""
 
 from __future__ import annotations
 
 import gzip
-import json
+import hashlib
 import os
 import zlib
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from arena.errors import NotFoundError, StorageError
+from arena.errors import NotFoundError
 from storage.imports.check import LineError, Trouble
 
-_LONGEST = 64 << 20
+LONGEST = 64 << 20
 """Bytes of a line: more is no game."""
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 _ENDINGS = (".jsonl", ".jsonl.gz", ".parquet", ".csv", ".csv.gz")
@@ -34,6 +35,9 @@ class Line(NamedTuple):
 def files_of(path: Path) -> list[Path]:
     """The file, or the files of a folder that an export may have written, in order.
 
+    What bears such a name and cannot be opened is among them, and so is a folder in it that
+    cannot be: reading them says why.
+
     Raises:
         NotFoundError: there is none.
     """
@@ -41,30 +45,64 @@ def files_of(path: Path) -> list[Path]:
         raise NotFoundError(f"there is no file {path}")
     if not path.is_dir():
         return [path]
-    found = sorted(each for each in path.rglob("*") if each.name.endswith(_ENDINGS))
+    found: list[Path] = []
+
+    def closed(error: OSError) -> None:
+        found.append(Path(error.filename))
+
+    for folder, _, names in os.walk(path, onerror=closed):
+        found += [Path(folder, name) for name in names if name.endswith(_ENDINGS)]
     if not found:
         raise NotFoundError(f"no file in {path} ends in {', '.join(_ENDINGS)}")
-    return found
+    return sorted(found)
+
+
+def open_file(path: Path) -> BufferedReader:
+    """Open a file to read it.
+
+    Raises:
+        OSError: it cannot be, or is none: a pipe would keep its reader waiting.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError("it is no ordinary file")
+    return path.open("rb")
+
+
+def hash_of(path: Path) -> str:
+    """SHA-256 of a file, in hex.
+
+    Raises:
+        LineError: it cannot be read.
+    """
+    try:
+        with open_file(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise _unreadable(error) from None
 
 
 def lines_of(path: Path) -> Iterator[Line]:
-    """The lines of a JSONL file, plain or gzip'd, or the rows of a Parquet file.
-
-    Raises:
-        StorageError: it cannot be opened.
-    """
+    """The lines of a JSONL or CSV file, plain or gzip'd, or the rows of a Parquet file as JSON."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             start = file.read(4)
             file.seek(0)
             if not start:
                 yield Line(0, LineError(Trouble.EMPTY, "the file is empty"), True, 1.0)
             elif start == _PARQUET:
-                yield from _rows(file)
+                # A third of a second that other files do not pay.
+                from storage.imports.parquet import rows_of
+
+                for number, content, done in rows_of(file, LONGEST):
+                    yield Line(number, content, True, done)
             else:
                 yield from _lines(file, zipped=start[:2] == _GZIP)
     except OSError as error:
-        raise StorageError(f"{path} cannot be read: {error.strerror or error}") from None
+        yield Line(0, _unreadable(error), True, 1.0)
+
+
+def _unreadable(error: OSError) -> LineError:
+    return LineError(Trouble.UNREADABLE, f"it cannot be read: {error.strerror or error}")
 
 
 def _lines(file: IO[bytes], *, zipped: bool) -> Iterator[Line]:
@@ -72,13 +110,13 @@ def _lines(file: IO[bytes], *, zipped: bool) -> Iterator[Line]:
     text = gzip.GzipFile(fileobj=file) if zipped else file
     number = 0
     try:
-        while line := text.readline(_LONGEST + 1):
+        while line := text.readline(LONGEST + 1):
             number += 1
             done = min(1.0, file.tell() / size)
-            if len(line) > _LONGEST:
+            if len(line) > LONGEST:
                 while line and not line.endswith(b"\n"):
-                    line = text.readline(_LONGEST)
-                trouble = LineError(Trouble.FORM, f"longer than {_LONGEST >> 20} MB")
+                    line = text.readline(LONGEST)
+                trouble = LineError(Trouble.FORM, f"longer than {LONGEST >> 20} MB")
                 yield Line(number, trouble, True, done)
             elif line.strip():
                 yield Line(number, line, line.endswith(b"\n"), done)
@@ -88,25 +126,4 @@ def _lines(file: IO[bytes], *, zipped: bool) -> Iterator[Line]:
     except (gzip.BadGzipFile, zlib.error) as error:
         where = "from here on it" if number else "it"
         trouble = LineError(Trouble.UNREADABLE, f"{where} cannot be unpacked: {error}")
-        yield Line(number and number + 1, trouble, False, 1.0)
-
-
-def _rows(file: IO[bytes]) -> Iterator[Line]:
-    # A third of a second that other files do not pay.
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    number = 0
-    try:
-        with pq.ParquetFile(file) as table:
-            total = max(1, table.metadata.num_rows)
-            for batch in table.iter_batches(batch_size=200):
-                for row in batch.to_pylist():
-                    number += 1
-                    line = json.dumps(row, default=str).encode()
-                    yield Line(number, line, True, number / total)
-    except pa.ArrowException as error:
-        why = str(error).partition("\n")[0]
-        where = "from here on it" if number else "it"
-        trouble = LineError(Trouble.UNREADABLE, f"{where} cannot be read: {why}")
         yield Line(number and number + 1, trouble, False, 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy.orm import Session
@@ -16,13 +17,15 @@ from arena.players import Identity
 from storage.database import Database
 from storage.imports import repetitions
 from storage.imports.check import Incoming, LineError, Trouble
-from storage.imports.files import Line, lines_of
+from storage.imports.files import Line, files_of, lines_of, open_file
 from storage.imports.readers import Found, Reader, reader_of
-from storage.imports.rollouts import Rollout, write_rollouts
+from storage.imports.rollouts import Rollout, run_of_file, write_rollouts
 from storage.imports.write import Fate, write
 
 BATCH = 200
 """Games a transaction, and in memory at once."""
+_BATCH_BYTES = 64 << 20
+"""Of their lines, from which on there are fewer of them."""
 _SHOWN = 20
 """Troubles of a kind that are told line by line, besides each file's first; all are counted."""
 _TAKEN = (Trouble.EMPTY, Trouble.UNKNOWN_KEY, Trouble.SAME_CELL, Trouble.TIMEOUT, Trouble.BOARD)
@@ -113,32 +116,42 @@ def import_files(
 
     Args:
         db: where they go.
-        paths: JSONL, plain or gzip'd, Parquet, or CSV.
+        paths: JSONL, plain or gzip'd, Parquet, or CSV; or folders of such files.
         demonstration: mark the games as such.
         on_progress: is told the share that was read, 0 to 1, after each transaction.
         wanted: ends the import where it says no.
         reread: reads replies again; a game whose verdicts are not what its replies say is refused.
 
     Raises:
-        StorageError: a file cannot be opened, or the database not be written. Whole batches of
-            what came before are stored.
+        NotFoundError: a path is of no file, or of a folder that has none.
+        StorageError: a file, and not one of a folder, cannot be opened, or the database not be
+            written. Whole batches of what came before are stored.
     """
-    files = list(paths)
-    for path in files:
-        _check(path)
+    files = []
+    for path in paths:
+        found = files_of(path)
+        if found == [path]:
+            _check(path)
+        files += found
     report = Report()
     for number, path in enumerate(files):
         batch: list[tuple[int, Found]] = []
+        size = 0
         reader: Reader | None = None
         for line in lines_of(path):
             report.lines += 1
-            reader = reader or reader_of(path, line.content)
+            try:
+                reader = reader or reader_of(path, line.content, partial(_run_of_file, db))
+            except LineError as error:
+                report.add(f"{path}", 0, error.trouble, str(error))
+                break
             read = _read(reader, line, f"{path}", report, reread)
             batch += [(line.number, found) for found in read]
-            if len(batch) >= BATCH:
+            size += 0 if isinstance(line.content, LineError) else len(line.content)
+            if len(batch) >= BATCH or size >= _BATCH_BYTES:
                 if not _store(db, batch, f"{path}", report, demonstration, wanted):
                     return replace(report, complete=False)
-                batch = []
+                batch, size = [], 0
                 if on_progress:
                     on_progress((number + line.done) / len(files))
         if batch and not _store(db, batch, f"{path}", report, demonstration, wanted):
@@ -151,9 +164,14 @@ def import_files(
 def _check(path: Path) -> None:
     """Find before anything is stored what cannot be opened."""
     try:
-        path.open("rb").close()
+        open_file(path).close()
     except OSError as error:
-        raise StorageError(f"{path} cannot be read: {error.strerror}") from None
+        raise StorageError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _run_of_file(db: Database, file_hash: str) -> str | None:
+    with db.read() as session:
+        return run_of_file(session, file_hash)
 
 
 def _read(
@@ -209,15 +227,19 @@ def _store(
             keys = ", ".join(dict.fromkeys(game.unknown))
             report.add(name, line, Trouble.UNKNOWN_KEY, f"unknown and left out: {keys:.200}")
         if isinstance(game, Rollout):
+            fate = next(stored)
+            if fate is Fate.OTHER_GAME:
+                message = "it is stored with another reward, other parts of it or another chat"
+                report.add(name, line, Trouble.OTHER_GAME, f"{message}: nothing was changed")
+                continue
             if game.timeout:
                 message = "it ran out of time and is called a success: taken in as void"
                 report.add(name, line, Trouble.TIMEOUT, message)
             if game.contradiction:
                 message = f"{game.contradiction}: taken in, and its game is not believed"
                 report.add(name, line, Trouble.BOARD, message)
-            new = next(stored)
-            report.rollouts += new
-            report.known += not new
+            report.rollouts += fate is Fate.IMPORTED
+            report.known += fate is Fate.KNOWN
             continue
         fate = next(fates)
         if fate is Fate.IMPORTED:

@@ -6,6 +6,9 @@ between that is no digit: `4 0 8`, `4-0-8`, `408`.
 
 A player is somebody by a name; such games are shown, and are in no rate. An engine's spec as a name
 needs the game's seed, since its moves are drawn anew.
+
+Equal lines without an id are games of their own, and in a later import each is known by which of
+them it is. Two engines play the same game again from the same seed: of such lines one counts.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -37,6 +41,7 @@ class MoveListReader:
     def __init__(self) -> None:
         self._columns: list[str] | None = None
         self._unknown: tuple[str, ...] = ()
+        self._seen: Counter[str] = Counter()
 
     def __call__(self, line: bytes) -> list[Incoming]:
         """The game in a line; none in the first.
@@ -75,7 +80,12 @@ class MoveListReader:
             why = f"it claims {said!r:.20}, and the moves come to {board.outcome}"
             raise LineError(Trouble.CONTRADICTION, why)
         person = any(player["kind"] == Kind.HUMAN for player in players.values())
-        known = json.dumps([row.get("id", ""), players, opener, seed, moves], sort_keys=True)
+        own = row.get("id", "")
+        known = json.dumps([own, players, opener, seed, moves], sort_keys=True)
+        if not own:
+            self._seen[known] += 1
+            if (place := self._seen[known]) > 1:
+                known = json.dumps([known, place])
         at = time(_UNDATED)
         game: dict[str, object] = {
             "schema": GAMES,

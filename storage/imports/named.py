@@ -31,10 +31,20 @@ _LISTING = re.compile(r"[\s\d,;'\"\[\]().]{1,200}")
 _TOOK = re.compile(
     r"\bopponent\b[^.\n]{0,40}?\b(?:square|position|cell|spot|field)\s{1,3}(\d)\b", re.IGNORECASE
 )
-_SEATED = re.compile(
-    r"\b(?:[Yy]ou|[Yy]our (?:mark|symbol|piece|token|stone)s?)\b(?:(?!opponent)[^.\n]){0,60}?"
-    r"\b(?:are|as|is|be|play)\s{1,3}(?:the\s)?['\"`*(]{0,3}([XO])\b"
+_MARK = r"\s{1,3}(?:the\s)?['\"`*(]{0,3}([XO])\b(?!['\u2019]s\b)"
+_SUPPOSED = r"(?<!\b[Ii]f\s)(?<!\b[Ww]hen\s)(?<!\b[Ww]hether\s)"
+_SOMEBODY_ELSE = (
+    r"opponent|who|whom|whose|that|which|and|but|while|where|plays?|playing|moves|moving|taking"
+    r"|using|having|being|is|are"
 )
+_SEATED = re.compile(
+    rf"{_SUPPOSED}\b(?:[Yy]ou(?:\s(?:will|shall|always|now)){{0,2}}"
+    r"\s(?:are|be|play)(?:\s(?:playing|now|always))?(?:\sas)?"
+    r"|[Yy]ou(?:\s(?:will|shall|always|now|are|be)){0,3}\s(?:play|playing)\b"
+    rf"(?:(?!\b(?:{_SOMEBODY_ELSE})\b)[^.,;:\n]){{0,60}}?,?\sas"
+    rf"|[Yy]our\s(?:mark|symbol|piece|token|stone)s?\s(?:is|are|will\sbe)){_MARK}"
+)
+"""Nobody else comes between the model and its mark: not `you play a machine that plays as O`."""
 _GAME = re.compile(r"(?:(\w{1,20})[\s-]{1,3})?\btic[\s_-]{0,3}tac[\s_-]{0,3}toe", re.IGNORECASE)
 _OTHER_GAMES = frozenset({"reverse", "misere", "misère", "wild", "ultimate", "quantum", "super"})
 

@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from storage.imports.check import Incoming, LineError, read_line
+from storage.datasets.stream import Flavour
+from storage.imports.check import Incoming, LineError, Trouble, read_line
+from storage.imports.files import hash_of
 from storage.imports.movelists import MoveListReader
 from storage.imports.rollouts import Rollout
 from storage.imports.rows import NEEDED, RowReader
@@ -15,16 +17,25 @@ from storage.imports.traces import read_episode
 Found = Incoming | Rollout
 Reader = Callable[[bytes], Sequence[Found]]
 """Raises `LineError` where a line holds nothing that may be believed."""
+RunOfFile = Callable[[str], str | None]
+"""Given a file's SHA-256, what the run is known by that has come from it."""
 
 _CSV = (".csv", ".csv.gz")
+_PROVENANCE = frozenset({"game", "player", "opponent", "mark", "opener", "prompt_hash"})
+"""What each row says of its game in the flavours that hold no whole games."""
+_TOLD_BY = {"messages": Flavour.MESSAGES, "chosen": Flavour.PREFERENCE, "label": Flavour.KTO}
 
 
-def reader_of(path: Path, first: bytes | LineError) -> Reader:
+def reader_of(path: Path, first: bytes | LineError, run_of_file: RunOfFile) -> Reader:
     """How the lines of a file are read.
 
     Args:
         path: the file.
         first: its first line.
+        run_of_file: asked where a run is known by its file.
+
+    Raises:
+        LineError: none of them can be.
     """
     if path.name.endswith(_CSV):
         return MoveListReader()
@@ -33,7 +44,13 @@ def reader_of(path: Path, first: bytes | LineError) -> Reader:
         return read_episode
     if keys >= NEEDED and "schema" not in keys:
         # Tools call the file of every run alike, and give its folder the run's name.
-        return RowReader(f"{path.absolute().parent.name}/{path.name}")
+        name = f"{path.absolute().parent.name}/{path.name}"
+        file_hash = hash_of(path)
+        return RowReader(name, file_hash, run_of_file(file_hash))
+    if keys >= _PROVENANCE and "schema" not in keys:
+        flavour = next((_TOLD_BY[key] for key in _TOLD_BY if key in keys), Flavour.TURNS)
+        why = f"rows of the flavour {flavour}: only the flavour {Flavour.GAMES} holds whole games"
+        raise LineError(Trouble.FOREIGN, f"{why}, and so the file is left out")
     return _read_game
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from arena.board import Outcome
 from storage import players
 from storage.imports.check import Incoming
-from storage.imports.traces import Traced
+from storage.imports.traced import Traced
 from storage.records import GAMES
 from storage.tables import Source
 

@@ -12,16 +12,17 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.orm import Session
 
+from storage.columns import canonical_json
 from storage.imports.boards import Followed, Unfollowed, follow
-from storage.reward_tables import RewardRolloutRow, RewardRunRow
-from storage.tables import table_of
+from storage.imports.write import Fate
+from storage.reward_tables import ROLLOUTS, RUNS
 
-RUNS = table_of(RewardRunRow)
-ROLLOUTS = table_of(RewardRolloutRow)
+_TOLD = ("example", "model", "seat", "reward", "parts", "why_void", "messages")
+"""What a file tells of a rollout, and cannot tell otherwise later."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +33,8 @@ class Rollout:
     """What its run is known by."""
     run_name: str
     environment: str
+    file_hash: str | None = None
+    """SHA-256 of the file it stands in, where that tells runs apart."""
     key: str
     """What it is known by, within its run."""
     example: str
@@ -62,8 +65,9 @@ class Rollout:
         return found.why if isinstance(found, Unfollowed) and found.contradicts else None
 
 
-def write_rollouts(session: Session, batch: Sequence[Rollout]) -> list[bool]:
-    """Store those that are new; whether each was.
+def write_rollouts(session: Session, batch: Sequence[Rollout]) -> list[Fate]:
+    """Store those that are new; what became of each. One that is stored with another reward,
+    other parts or another chat stays as it is.
 
     Args:
         session: a writing transaction.
@@ -86,8 +90,31 @@ def write_rollouts(session: Session, batch: Sequence[Rollout]) -> list[bool]:
             "at": each.at,
             **_game(each),
         }
-        fates.append(session.execute(statement, row).scalar_one_or_none() is not None)
+        if session.execute(statement, row).scalar_one_or_none() is not None:
+            fates.append(Fate.IMPORTED)
+        else:
+            fates.append(Fate.KNOWN if _is_stored(session, row) else Fate.OTHER_GAME)
+    added = zip(batch, fates, strict=True)
+    hashes = {each.run: each.file_hash for each, fate in added if fate is Fate.IMPORTED}
+    for run, file_hash in hashes.items():
+        if file_hash:
+            session.execute(update(RUNS).where(RUNS.c.key == run).values(file_hash=file_hash))
     return fates
+
+
+def run_of_file(session: Session, file_hash: str) -> str | None:
+    """What the run is known by that has come from a file of this content; None where none has."""
+    known = select(RUNS.c.key).where(RUNS.c.file_hash == file_hash).limit(1)
+    return session.execute(known).scalar_one_or_none()
+
+
+def _is_stored(session: Session, row: dict[str, Any]) -> bool:
+    """Whether the rollout of this key is stored as it is told here."""
+    columns = [ROLLOUTS.c[name] for name in _TOLD]
+    known = select(*columns).where(ROLLOUTS.c.run_id == row["run_id"], ROLLOUTS.c.key == row["key"])
+    stored = session.execute(known).one()
+    # As JSON: what is no number is not equal to itself.
+    return canonical_json(list(stored)) == canonical_json([row[name] for name in _TOLD])
 
 
 def _game(rollout: Rollout) -> dict[str, Any]:

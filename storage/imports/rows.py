@@ -1,8 +1,10 @@
 """The older result rows of verifiers: a prompt, a completion, a reward, a column for each function.
 
-A row has no id. It is known by its content and, where equal rows stand in one file, by which of
-them it is; its run is known by the names of the file and of its folder. What is no text, no chat
-and no other known column is a reward function's where it is a number.
+A row has no id. It is known by its example, prompt and completion and, where equal ones stand in
+one file, by which of them it is: not by its rewards, so that a row that was scored again, or by one
+function more, is no second one. Its run is known by the names of the file and of its folder and by
+the file's first row, or else by the file's whole content, wherever that lies. What is no text, no
+chat and no other known column is a reward function's where it is a number.
 """
 
 from __future__ import annotations
@@ -31,11 +33,16 @@ class RowReader:
     """Reads the lines of one file.
 
     Args:
-        name: the file's.
+        name: the file's, with its folder's.
+        file_hash: SHA-256 of the file.
+        run: what the run is known by that has come from a file of this content; None where none
+            has.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, file_hash: str, run: str | None = None) -> None:
         self._name = name
+        self._file_hash = file_hash
+        self._run = run
         self._seen: Counter[str] = Counter()
 
     def __call__(self, line: bytes) -> list[Rollout]:
@@ -52,24 +59,32 @@ class RowReader:
             raise LineError(Trouble.FOREIGN, "no JSON object")
         if missing := sorted(NEEDED - row.keys()):
             raise LineError(Trouble.FORM, f"the column {missing[0]} is missing")
-        prompt, completion = (_chat(row, key) for key in ("prompt", "completion"))
         failed = row.get("error")
         timeout = row.get("is_timeout") is True or "timeout" in str(row.get("stop_condition"))
         why_void = "it failed" if failed else "it ran out of time" if timeout else None
-        reward = _number(row["reward"], "reward")
-        content = hashlib.sha256(canonical_json(row).encode("utf-8", "surrogatepass")).hexdigest()
+        prompt = _chat(row, "prompt")
+        # What failed may have said nothing, and was not scored.
+        silent = bool(why_void) and not row["completion"]
+        completion = [] if silent else _chat(row, "completion")
+        reward = None if why_void else _number(row["reward"], "reward")
+        example = _example(row, prompt)
+        model = row["model"] if isinstance(row.get("model"), str) else ""
+        content = _hash([example, prompt, completion])
+        if self._run is None:
+            self._run = f"rows:{self._name}:{_hash([model, example, prompt, completion])}"
         self._seen[content] += 1
         task = row.get("task")
         return [
             Rollout(
-                run=f"rows:{self._name}",
+                run=self._run,
                 run_name=self._name,
+                file_hash=self._file_hash,
                 environment=task if isinstance(task, str) else "",
                 key=f"{content}:{self._seen[content]}",
-                example=_example(row, prompt),
-                model=row["model"] if isinstance(row.get("model"), str) else "",
-                reward=None if why_void else reward,
-                parts=_parts(row),
+                example=example,
+                model=model,
+                reward=reward,
+                parts=_parts(row, is_void=why_void is not None),
                 why_void=why_void,
                 timeout=timeout and not failed,
                 messages=[*prompt, *completion],
@@ -104,17 +119,34 @@ def _example(row: dict[str, Any], prompt: list[dict[str, Any]]) -> str:
     for key in ("example_id", "id"):
         if isinstance(row.get(key), int | str) and not isinstance(row[key], bool):
             return f"{row[key]}"
-    text = canonical_json([prompt, row.get("answer")])
+    return _hash([prompt, row.get("answer")])
+
+
+def _hash(value: object) -> str:
+    try:
+        text = canonical_json(value)
+    except RecursionError:
+        raise LineError(Trouble.FORM, "its chat is nested too deeply") from None
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _parts(row: dict[str, Any]) -> dict[str, Any]:
-    """What each function gave. How it was weighed is not in the row."""
+def _parts(row: dict[str, Any], *, is_void: bool) -> dict[str, Any]:
+    """What each function gave. How it was weighed is not in the row. What counts for nobody keeps
+    no score that is none.
+    """
     metrics = row.get("metrics")
     inner = metrics if isinstance(metrics, dict) else {}
     columns = {key: value for key, value in row.items() if key not in _KNOWN}
     found = {key: value for key, value in {**inner, **columns}.items() if _is_number(value)}
-    return {key: [_number(value, key), None] for key, value in found.items()}
+    parts: dict[str, Any] = {}
+    for key, value in found.items():
+        try:
+            parts[key] = [_number(value, key), None]
+        except LineError:
+            if not is_void:
+                raise
+            parts[key] = None
+    return parts
 
 
 def _is_number(value: object) -> bool:

@@ -30,6 +30,10 @@ TRICKY = [
 ]
 
 
+ODD = ["x", "", "  x ", "y" * 20_000, "line\nline"]
+"""Examples, of which only the first can be typed."""
+
+
 def fill(db: Database) -> None:
     """A run of `vf-eval`, one of many rewards, one of games, and one whose texts are markup."""
     import_files(db, [LINES])
@@ -40,6 +44,8 @@ def fill(db: Database) -> None:
     chats = [PLAIN.tell(moves).messages for moves in ([4, 0, 1, 2, 7], [4, 0, 8])]
     chats += [torn, replace(PLAIN, mark=Mark.O).tell([4, 0, 1, 2, 7]).messages]
     write(db, [rollout(n, 0.5, "games", messages=chat) for n, chat in enumerate(chats)])
+    odd = {"parts": {"length": [3.0, None], "won": [1.0, 0.5]}}
+    write(db, [rollout(n, (each, 0.5), "odd", **odd) for n, each in enumerate(ODD)])
     facts = {"messages": TRICKY, "model": MARKUP, "parts": {MARKUP: [1.0, 0.5]}}
     write(
         db,
@@ -63,7 +69,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     server.stop()
 
 
-RUNS = {"lines": 1, "many": 2, "games": 3, "markup": 4}
+RUNS = {"lines": 1, "many": 2, "games": 3, "odd": 4, "markup": 5}
 
 
 def look(page: Page, arena: Arena, run: str, more: str = "") -> Page:
@@ -129,6 +135,30 @@ def test_filters_and_pages_are_in_the_address(page: Page, shown: Arena) -> None:
     expect(status(page)).to_have_text("3 rollouts")
     visit(page, shown, "/run?id=1&page=99")
     expect(status(page)).to_have_text("There is no such page: 12 rollouts fit.")
+
+
+@pytest.mark.parametrize("place", range(len(ODD)))
+def test_every_example_has_a_link(page: Page, shown: Arena, place: int) -> None:
+    look(page, shown, "odd")
+    expect(status(page)).to_have_text("5 rollouts")
+    page.locator(".transcripts h3 a").nth(place).click()
+    expect(status(ready(page))).to_have_text("One rollout")
+    page.reload(wait_until="commit")
+    expect(status(ready(page))).to_have_text("One rollout")
+    heading = page.locator(".transcripts h3")
+    assert heading.get_attribute("title") == ODD[place]
+    page.get_by_label("Rollouts").select_option("false")
+    expect(heading).to_have_count(1)
+    heading.get_by_role("link", name="all examples").click()
+    expect(status(ready(page))).to_have_text("5 rollouts")
+
+
+def test_numbers_that_may_be_no_functions(page: Page, shown: Arena) -> None:
+    look(page, shown, "odd")
+    told = "whether it is a reward function or another number"
+    expect(page.get_by_text(told)).to_be_visible()
+    look(page, shown, "lines")
+    expect(page.get_by_text(told)).to_have_count(0)
 
 
 def test_many_rewards_stand_in_intervals(page: Page, shown: Arena) -> None:
@@ -214,7 +244,7 @@ def test_a_run_goes_by_a_button_that_asks_again(page: Page, shown: Arena) -> Non
     page.get_by_role("button", name="Remove the run with all its rollouts?").click()
     page.wait_for_url("**/runs")
     ready(page)
-    expect(page.locator("tbody tr")).to_have_count(3)
+    expect(page.locator("tbody tr")).to_have_count(4)
     expect(page.locator("tbody")).not_to_contain_text("many")
 
 

@@ -39,6 +39,7 @@ def parquet(rows: list[Json]) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
+PROVENANCE = ("game", "player", "opponent", "mark", "opener", "prompt_hash")
 RESULT: Json = {"prompt": "Say it.", "completion": "It.", "reward": 1.0}
 
 
@@ -62,10 +63,18 @@ def files(game: Json, episode: Json) -> dict[str, tuple[bytes, str]]:
         "zip-of-noise.jsonl.gz": (b"\x1f\x8b" + b"\0" * 40, "cannot be unpacked"),
         "half.parquet": (parquet([game])[:400], "half.parquet: it cannot be read"),
         "head.parquet": (b"PAR1", "head.parquet: it cannot be read"),
+        "late.parquet": (
+            parquet([{**RESULT, "when": pa.scalar(10**18, pa.timestamp("us"))}]),
+            ", line 1: a value of it cannot be read",
+        ),
         "others.parquet": (parquet([{"a": 1}]), ", line 1: no row of the flavour games"),
         # Games that are none.
         "chess.jsonl": (changed(game, "schema", "chess/1"), "its schema is 'chess/1'"),
         "turns.jsonl": (line({"prompt": [], "game": "g"}), "no row of the flavour games"),
+        "messages.jsonl": (
+            line({**dict.fromkeys(PROVENANCE, "x"), "messages": []}) * 2,
+            "messages.jsonl: rows of the flavour messages: only the flavour games holds",
+        ),
         "seed.jsonl": (changed(game, "seed", -1), "seed: Input should be greater"),
         "float.jsonl": (changed(game, "seed", 1.5), "seed: Input should be a valid integer"),
         "square.jsonl": (changed(game, "turns.0.square", 9), "turns.0.square:"),
@@ -90,6 +99,10 @@ def files(game: Json, episode: Json) -> dict[str, tuple[bytes, str]]:
             ", line 1: turn ",
         ),
         "loud.jsonl": (changed(episode, f"{facts}.outcome", other), f"it claims {other} by"),
+        "endless-trace.jsonl": (
+            changed(episode, "traces.0.nodes", trace["nodes"] + trace["nodes"][-1:] * 1001),
+            "replies, and a seat has 1000 at most",
+        ),
         # Result rows.
         "unrewarded.jsonl": (
             line(RESULT) + line({**RESULT, "reward": "a lot"}),
@@ -117,6 +130,8 @@ def broken(tmp_path: Path) -> tuple[Path, dict[str, str]]:
     for name, (content, message) in files(json.loads(exported), episode).items():
         (folder / name).write_bytes(content)
         says[name] = message
+    (folder / "pointer.jsonl").symlink_to(folder / "nowhere")
+    says["pointer.jsonl"] = "pointer.jsonl: it cannot be read: No such file"
     return folder, says
 
 

@@ -23,7 +23,7 @@ from arena.board import Mark
 from arena.game import Game
 from arena.opponents import parse
 from storage import Database, Games
-from tests.cli.test_commands import ROOT, arena, write_model
+from tests.cli.test_commands import ROOT, arena, figures, write_model
 from tests.servers import Json, ModelServer, PolicyModel, Say
 from tests.servers.answers import Answer
 from tests.web.process import until
@@ -94,6 +94,13 @@ def test_a_refused_key_ends_it_with_one_sentence(tmp_path: Path):
     assert json.loads(done.stdout)["state"] == "failed"
     assert "refused the key" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_opponents_are_named_one_by_one_or_together(tmp_path: Path):
+    opponents = ("--opponents", "random", "--opponents", "minimax; minimax:tie=first")
+    told = figures(tmp_path, "evaluate", "minimax", *opponents, "--games", "1")
+    met = {entry["opponent"] for entry in told["entries"]}
+    assert met == {"random", "minimax", "minimax:tie=first"}
 
 
 def test_an_unknown_panel_is_wrong_use(tmp_path: Path):

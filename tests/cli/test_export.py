@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from storage import Database, GameFilter, Games
+from storage.datasets import Flavour
 from tests.cli.test_commands import arena, numbers, write_model
 from tests.servers.policy import PolicyModel
 from tests.servers.server import ModelServer
+from web.preview import preview
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +98,35 @@ def test_a_preview_writes_nothing(data: Path):
         rows.append(row)
         text = text[end:].strip()
     assert rows == lines(data, "kto")[:2]
+
+
+def test_a_preview_looks_at_more_than_the_first_games(tmp_path: Path):
+    """As the page does: only pairs are looked for in some of the games."""
+    numbers(tmp_path, "random", "random", "--games", "2200", "--store")
+    numbers(tmp_path, "random", "minimax", "--games", "1", "--store")
+    done = arena(tmp_path, "export", "games", "--opponent", "minimax", "--preview", "1")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["o"]["name"] == "minimax"
+    with closing(Database.open(tmp_path / "arena.db")) as database:
+        games = Games(database, lambda: datetime.now(UTC))
+        kept = GameFilter(opponent="minimax")
+        assert preview(database, games, Flavour.GAMES, kept, 5).games == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("kto", "games", "--player", "nobody"), 1, "rows of the flavour kto\narena: no finished"),
+        (("messages", "--player", "random"), 1, "no finished game fits"),
+        (("preference", "--evaluation", "ev"), 1, "no row of the flavour preference"),
+        (("preference", "games", "--evaluation", "ev"), 0, "no row of the flavour preference"),
+    ],
+)
+def test_a_preview_of_nothing_says_so(data: Path, arguments: tuple[str, ...], code: int, says: str):
+    done = arena(data, "export", *arguments, "--preview", "3")
+    assert done.returncode == code
+    assert says in done.stderr
+    assert bool(done.stdout) is (code == 0)
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,18 @@ def test_an_engine_teaches_and_leaves_nothing_behind(tmp_path: Path):
     assert not (tmp_path / "data").exists()
 
 
+def test_opponents_and_conditions_are_named_one_by_one_or_together(tmp_path: Path):
+    opponents = ("--opponents", "random", "--opponents", "minimax:epsilon=0.5; minimax:epsilon=0.3")
+    kept = ("--keep", "won", "--keep", "drawn, perfect")
+    command = ("--teacher", "random", "--games", "60", "--flavour", "games")
+    done = generate(tmp_path / "data", tmp_path / "set", *command, *opponents, *kept)
+    assert done.returncode == 0, done.stderr
+    found = rows(tmp_path / "set", "games")
+    names = {player["name"] for row in found for player in (row["x"], row["o"])}
+    assert names == {"random", "minimax:epsilon=0.5", "minimax:epsilon=0.3"}
+    assert {row["outcome"] for row in found} >= {"draw", "x"}
+
+
 def test_what_is_kept(tmp_path: Path):
     command = ("--teacher", "minimax:epsilon=0.7", "--games", "40", "--opponents", "minimax")
     for keep, results in (("lost", {"loss"}), ("drawn", {"draw"}), ("", {"loss", "draw"})):

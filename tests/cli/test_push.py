@@ -78,6 +78,28 @@ def test_an_empty_set_takes_no_place(hub: Hub, dataset: Path):
     assert hub.repos["me/games"] == before
 
 
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"data/train-00000.parquet": b"theirs"},
+        {"data/train-00000.parquet": b"theirs", "README.md": b"# Poems"},
+        {"poems.csv": b"a,b", "README.md": b"# Poems", ".gitattributes": b""},
+    ],
+)
+def test_somebody_elses_dataset_stays_as_it_is(hub: Hub, dataset: Path, others: dict[str, bytes]):
+    hub.repos["me/games"] = dict(others)
+    done = push(dataset, hub.url)
+    assert (done.returncode, hub.repos["me/games"]) == (1, others)
+    assert "me/games holds something else than an export" in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_a_dataset_that_is_new_on_the_hub_has_a_card(hub: Hub, dataset: Path):
+    hub.repos["me/games"] = {".gitattributes": b"", "README.md": b"license: mit"}
+    assert push(dataset, hub.url).returncode == 0
+    assert hub.repos["me/games"] == {**files(dataset), ".gitattributes": b""}
+
+
 def test_without_a_token_nothing_is_asked(hub: Hub, dataset: Path):
     done = push(dataset, hub.url, token=None)
     assert done.returncode == 1

@@ -41,6 +41,7 @@ def test_a_folder_of_traces_comes_in_and_can_be_looked_at(tmp_path: Path):
     assert said.returncode == 0, said.stderr
     assert "mean reward 0.800 ± 0.200" in said.stdout
     assert "[user] " in said.stdout
+    assert "Of what has no weight" not in said.stdout
     assert "reverse_words" in arena(tmp_path, "rewards").stdout
 
 
@@ -56,6 +57,20 @@ def test_a_run_goes_and_comes_back(tmp_path: Path):
     assert figures(tmp_path, "import", lines)["rollouts"] == 12
     assert figures(tmp_path, "rewards", "1") == before
     assert figures(tmp_path, "rewards", "1", "--remove") == {"removed": 12}
+
+
+@pytest.mark.parametrize("depth", [100, 900])
+def test_a_chat_that_is_nested_deep_is_told(tmp_path: Path, depth: int):
+    nested = "[" * depth + "]" * depth
+    path = tmp_path / "results.jsonl"
+    message = f'{{"role": "assistant", "content": {nested}}}'
+    path.write_text(f'{{"prompt": "p", "completion": [{message}], "reward": 1}}\n', "utf-8")
+    arena(tmp_path, "import", str(path))
+    done = arena(tmp_path, "rewards", "1", "--show", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    assert nested in done.stdout.replace(" ", "")
+    said = arena(tmp_path, "rewards", "1", "--show", "1")
+    assert (said.returncode, "Traceback" in said.stderr) == (0, False)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +104,7 @@ def test_games_that_can_be_followed_in_result_rows(tmp_path: Path):
     assert "line 2: message 4: the board cannot follow" in done.stderr
     assert "\narena: and" not in done.stderr
     said = arena(tmp_path, "rewards", "1", "--show", "3").stdout
+    assert "Of what has no weight" not in said
     assert "opening  1 (distinct: 1): 1 won, 0 drawn, 0 lost" in said
     assert "replying  1 (distinct: 1): 0 won" in said
     assert "not followed: the board cannot follow from the one before (1)" in said

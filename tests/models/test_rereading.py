@@ -77,7 +77,10 @@ def test_every_recorded_reply_is_what_the_reader_stored(case):
         finish_reason=case["finish_reason"],
     )
     assert REREAD(MODEL, board, stored) is None
-    for check in ("contains", "exact"):
-        wrong = REREAD(MODEL, board, replace(stored, **{check: not getattr(stored, check)}))
+    for check, flipped in (
+        ("contains", replace(stored, contains=not stored.contains)),
+        ("exact", replace(stored, exact=not stored.exact)),
+    ):
+        wrong = REREAD(MODEL, board, flipped)
         assert wrong is not None
         assert f"the format ({check}), and the line says" in wrong

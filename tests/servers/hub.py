@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import re
 import threading
@@ -11,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 _REPO = re.compile(r"/api/datasets/([\w.-]+/[\w.-]+)(/.*)?$")
+_FILE = re.compile(r"/datasets/([\w.-]+/[\w.-]+)/resolve/main/(.+)$")
 
 
 class Hub:
@@ -63,6 +65,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer(b"")
 
+    def do_HEAD(self) -> None:
+        self._answer(b"")
+
     def do_POST(self) -> None:
         self._answer(self.rfile.read(int(self.headers.get("content-length") or 0)))
 
@@ -83,6 +88,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._give(200, {"errors": [], "warnings": []})
         elif (found := _REPO.match(path)) and found[1] in hub.repos:
             self._of_repo(found[1], found[2] or "", body)
+        elif (file := _FILE.match(path)) and file[2] in hub.repos.get(file[1], {}):
+            self._send(200, hub.repos[file[1]][file[2]], "text/plain")
         else:
             self._give(404, {"error": f"nothing at {path}"})
 
@@ -116,12 +123,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._give(200, {"id": name, "sha": "0" * 40, "siblings": siblings})
 
     def _give(self, status: int, content: Any) -> None:
-        data = json.dumps(content).encode()
+        self._send(status, json.dumps(content).encode(), "application/json")
+
+    def _send(self, status: int, data: bytes, kind: str) -> None:
         self.send_response(status)
-        self.send_header("content-type", "application/json")
+        self.send_header("content-type", kind)
         self.send_header("content-length", str(len(data)))
+        self.send_header("etag", f'"{hashlib.sha1(data).hexdigest()}"')
+        self.send_header("x-repo-commit", "0" * 40)
         self.end_headers()
-        self.wfile.write(data)
+        if self.command != "HEAD":
+            self.wfile.write(data)
 
 
 def _is_private(asked: dict[str, Any]) -> bool:

@@ -6,10 +6,9 @@ from arena.traps import Status, atlas
 from storage import Source
 from storage.mistakes import (
     Mistakes,
-    TrapCounts,
     by_ply,
     losing_lines,
-    trap_counts,
+    trap_totals,
     traps,
 )
 from tests.storage.panels import engine
@@ -29,8 +28,6 @@ def number(games, db):
 
 def test_nothing_played(db):
     assert by_ply(db, 1) == {}
-    assert trap_counts(db, 1) == TrapCounts()
-    assert trap_counts(db, 1).pass_rate is None
     assert losing_lines(db, 1) == []
     standings = traps(db, 1)
     assert [each.trap for each in standings] == list(atlas())
@@ -68,13 +65,14 @@ def test_traps_with_an_example_of_either_end(games, db, number):
     failed = games.find()[0].id
     passed = games.record(game_of((0, 4, 8, 1, 7, 6, 2, 5, 3), seed=1), RANDOM, MODEL, STORE)
     reply = next(each for each in traps(db, number) if each.trap.key == "O ........X")
-    assert (reply.met, reply.failed, reply.passed) == (2, 1, 1)
+    assert (reply.met, reply.failed) == (2, 1)
     assert reply.status is Status.FAILED
     assert (reply.example_failed, reply.example_passed) == (failed, passed)
-    counts = trap_counts(db, number)
-    assert counts.met >= 3
-    assert counts.passed == counts.met - counts.failed
-    assert counts.pass_rate == counts.passed / counts.met < 1
+    with db.read() as session:
+        counts = trap_totals(session, [number, 7])
+    assert counts[number].met == sum(each.met for each in traps(db, number)) >= 3
+    assert 0 < counts[number].failed < counts[number].met
+    assert counts[7] == (0, 0)
 
 
 def test_losing_lines_up_to_symmetry(games, db, number):
@@ -105,4 +103,4 @@ def test_games_of_the_browser_are_apart(games, db):
     assert by_ply(db, 1, rated=False) == {}
     assert losing_lines(db, 2) == []
     assert losing_lines(db, 2, rated=False)[0].example == id
-    assert trap_counts(db, 2, rated=False).failed > 0
+    assert sum(each.failed for each in traps(db, 2, rated=False)) > 0

@@ -1,6 +1,7 @@
 """Runs of other environments in figures, each against a plain count."""
 
 import statistics
+from contextlib import contextmanager
 from itertools import pairwise
 from math import isclose, sqrt
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.errors import NotFoundError
+from arena.errors import NotFoundError, StorageError
 from storage import rewards
 from storage.rewards import Bin, _bins
 from tests.storage.imports.samples import dump
@@ -25,6 +26,19 @@ def test_a_mean_counts_examples(db):
     assert run.standard_error == pytest.approx(statistics.stdev(means) / sqrt(3))
     assert run.reasons == (("it failed", 2),)
     assert rewards.run(db, run.id) == run
+
+
+def test_an_episode_that_nobody_sat_down_to_is_one_of_its_examples_rollouts(db):
+    played = [rollout(n, ("a", 1.0), seat="agent") for n in range(3)]
+    write(db, [*played, rollout(3, ("a", None))])
+    (run,) = rewards.runs(db)
+    assert (run.fewest, run.most) == (4, 4)
+    assert (run.examples, run.rollouts, run.void) == (1, 3, 1)
+    # Of each seat's where several play; alone, an example has no others.
+    seats = [rollout(n + 10, ("b", 1.0), seat=seat) for n, seat in enumerate(("x", "o", "o"))]
+    write(db, [*seats, rollout(20, ("b", None)), rollout(21, ("c", None))])
+    (run,) = rewards.runs(db)
+    assert (run.fewest, run.most, run.void) == (1, 4, 3)
 
 
 def test_what_was_not_measured_is_none(db):
@@ -106,6 +120,30 @@ def test_a_run_is_removed_whole_and_alone(db):
     assert dump(db) == alone
     assert rewards.remove(db, first.id) == 2
     assert dump(db) == before
+
+
+def test_a_removal_that_is_broken_off_leaves_true_figures(db, monkeypatch):
+    store(db, *[1.0] * 1200, parts={"won": [1.0, 1.0]})
+    writes, write = 0, db.write
+
+    @contextmanager
+    def held():
+        nonlocal writes
+        writes += 1
+        if writes > 2:
+            raise StorageError("another process holds it")
+        with write() as session:
+            yield session
+
+    monkeypatch.setattr(db, "write", held)
+    with pytest.raises(StorageError, match="another process"):
+        rewards.remove(db, 1)
+    monkeypatch.undo()
+    (left,) = rewards.runs(db)
+    (won,) = rewards.functions(db, 1)
+    assert 0 < left.rollouts == left.examples == won.rollouts < 1200
+    assert rewards.remove(db, 1) == left.rollouts
+    assert rewards.runs(db) == []
 
 
 @pytest.mark.parametrize("look", [rewards.run, rewards.distribution, rewards.functions])

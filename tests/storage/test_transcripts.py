@@ -54,6 +54,17 @@ def test_what_is_kept(db, run):
     assert count_transcripts(db, run, Kept("0")) == 0
 
 
+@pytest.mark.parametrize("example", ["", "  x ", "\ud800\n", "x" * 100_000])
+def test_an_example_by_one_of_its_rollouts(db, example):
+    store(db, (example, 0.0), ("x", 1.0), (example, 1.0), run="odd")
+    store(db, (example, 0.5), run="another")
+    (another,), (first, last, _) = (transcripts(db, number) for number in (2, 1))
+    for each in (first, last):
+        found = transcripts(db, 1, Kept(like=each.id), order=Order.WORST)
+        assert told(found) == [(example, 0.0), (example, 1.0)]
+    assert count_transcripts(db, 1, Kept(like=another.id)) == 0
+
+
 def test_all_that_was_stored_comes_back(db):
     chat = [{"role": "user", "content": "\ud800 <b>"}, {"role": "assistant", "content": [1]}]
     parts = {"f": [0.5, None], "g": None}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pyarrow.parquet as pq
 import pytest
@@ -19,7 +22,8 @@ from storage.setups import Setup
 from tests.conftest import PASSWORD
 from tests.storage.conftest import Clock
 from tests.storage.imports.samples import FIRST, LAST, exported, fill
-from tests.web.process import Arena
+from tests.web.process import PATIENCE_S, Arena
+from web.api_datasets import _from_thread, _lines
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +102,47 @@ def test_the_demonstration_is_shown_as_such_and_removed_by_the_operator_alone(
         assert operator.get("demonstration").json()["evaluations"] == {}
         assert operator.get("leaderboard").json()["players"] == []
         assert operator.get("games").json()["total"] == 0
+
+
+async def test_an_export_ends_when_whoever_asked_has_gone() -> None:
+    """Also while it is at work, in a thread that nobody can end from outside."""
+    begun, left, ended = (threading.Event() for _ in range(3))
+
+    def pieces() -> Iterator[bytes]:
+        yield b"first"
+        begun.set()
+        left.wait(PATIENCE_S)
+        ended.set()
+        yield b"never"
+
+    came: list[bytes] = []
+
+    async def read() -> None:
+        async for piece in _from_thread(pieces(), left, anyio.CapacityLimiter(1)):
+            came.append(piece)
+
+    reader = asyncio.create_task(read())
+    await asyncio.to_thread(begun.wait, PATIENCE_S)
+    reader.cancel()
+    await asyncio.wait([reader])
+    assert reader.cancelled()
+    assert await asyncio.to_thread(ended.wait, PATIENCE_S)
+    assert left.is_set()
+    assert came == [b"first"]
+
+
+def test_the_first_line_leaves_at_once_and_the_others_together() -> None:
+    looked_at = 0
+
+    def found() -> Iterator[dict[str, Any]]:
+        nonlocal looked_at
+        for number in range(30_000):
+            looked_at += 1
+            yield {"number": number, "said": "x" * 50}
+
+    pieces = _lines(found())
+    assert [json.loads(next(pieces))["number"], looked_at] == [0, 1]
+    rest = list(pieces)
+    assert len(rest) < 30
+    numbers = [json.loads(line)["number"] for piece in rest for line in piece.splitlines()]
+    assert numbers == list(range(1, 30_000))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -175,6 +176,34 @@ async def test_a_reply_that_comes_after_the_end_changes_nothing(
     assert (over.game.outcome, over.game.termination) == (Outcome.X, Termination.RESIGNED)
     await asyncio.sleep(0.3)
     assert games.load(stored.id).game.moves == ()
+
+
+async def test_who_resigns_and_goes_has_resigned(
+    live: Live, games: Games, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, tokens = await begin(live, human(), checkpoint("tagger"))
+    begun, finish = threading.Event(), games.finish
+
+    def told(*given: Any) -> None:
+        begun.set()
+        finish(*given)
+
+    monkeypatch.setattr(games, "finish", told)
+    other = Database.open(tmp_path / "arena.db")
+    with other.write():
+        resigning = asyncio.create_task(live.resign(game.id, tokens[Mark.X]))
+        assert await asyncio.to_thread(begun.wait, 30)
+        resigning.cancel()
+        for _ in range(100):
+            await asyncio.sleep(0)
+        # It holds the game until what it writes is written.
+        assert not resigning.done()
+    with pytest.raises(asyncio.CancelledError):
+        await resigning
+    other.close()
+    assert (await live.look(game.id)).game.termination is Termination.RESIGNED
+    # And its place at the model is free.
+    await begin(live, human(), checkpoint("tagger"))
 
 
 async def test_resign_and_move_at_once(live: Live) -> None:

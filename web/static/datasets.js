@@ -2,6 +2,7 @@
 
 import { API, persist, request } from "./api.js";
 import { address, count, field, h, link, query, say } from "./dom.js";
+import { choice, filters, text } from "./filters.js";
 import { footer } from "./frame.js";
 
 const FLAVOURS = {
@@ -16,7 +17,7 @@ const FLAGS = {
   formatted: "Only games in which every reply followed the format",
   no_invalid: "Only games without an invalid reply",
   keeps_value: "Only games in which the player never gave up a win or a draw",
-  distinct_only: "Each sequence of moves once",
+  distinct_only: "Each sequence of moves of two players once",
 };
 
 /** Fill the page. */
@@ -28,10 +29,31 @@ export async function mount(root) {
   const rows = h("div", { class: "rows" });
   const downloads = { jsonl: h("a", { class: "button primary", download: true }, "Download JSONL"), parquet: h("a", { class: "button", download: true }, "Parquet") };
   const demonstration = h("div", { class: "demonstration" });
-  const form = filters(() => {
-    history.replaceState(null, "", address("/datasets", form.get()));
-    return show();
-  });
+  const form = filters(
+    () => {
+      history.replaceState(null, "", address("/datasets", form.get()));
+      return show();
+    },
+    h(
+      "fieldset",
+      {},
+      h("legend", {}, "Flavour"),
+      Object.entries(FLAVOURS).map(([value, shown]) =>
+        h("label", { class: "choice" }, h("input", { type: "radio", name: "flavour", value }), shown),
+      ),
+    ),
+    text("player", "Player, exact name"),
+    text("opponent", "Opponent, exact name"),
+    choice("outcome", "Outcome", { "": "Any", ...OUTCOMES }),
+    choice("result", "Player's result", { "": "Any", win: "Won", draw: "Drawn", loss: "Lost" }),
+    choice("opening", "Player's seat", { "": "Either", true: "Opening", false: "Replying" }),
+    choice("source", "Played", { "": "Anywhere", play: "In the browser", store: "By command", evaluation: "In an evaluation" }),
+    text("evaluation", "Evaluation, exact name"),
+    field("Begun on or after", h("input", { name: "since", type: "date" })),
+    field("Begun before", h("input", { name: "until", type: "date" })),
+    choice("demonstration", "Came with the arena", { "": "Either", true: "Yes", false: "No" }),
+    h("fieldset", {}, h("legend", {}, "Keep"), Object.entries(FLAGS).map(([name, shown]) => h("label", { class: "choice" }, h("input", { type: "checkbox", name, value: "true" }), shown))),
+  );
   root.append(
     h("div", { class: "head" }, h("h1", {}, "Take the games with you"), about, others, form.element),
     problem,
@@ -60,7 +82,8 @@ export async function mount(root) {
     }
   }
 
-  form.set(query());
+  const { flavour, ...kept } = query();
+  form.set({ ...kept, flavour: Object.hasOwn(FLAVOURS, flavour ?? "") ? flavour : "messages" });
   await Promise.all([show(), offerRemoval(demonstration, problem, show)]);
   root.dataset.ready = "1";
 }
@@ -121,49 +144,4 @@ function summary(row) {
   const name = (player) => (typeof player === "object" && player ? player.name : player) || "a person";
   const who = row.player !== undefined ? `${name(row.player)} against ${name(row.opponent)}` : `${name(row.x)} against ${name(row.o)}`;
   return `${who}: ${OUTCOMES[row.outcome]}`;
-}
-
-/** The filters as a form; `get` and `set` speak the address's parameters. */
-function filters(onChange) {
-  const text = (name, label) => field(label, h("input", { name, autocomplete: "off", maxlength: 200 }));
-  const choice = (name, label, options) =>
-    field(label, h("select", { name }, Object.entries(options).map(([value, shown]) => h("option", { value }, shown))));
-  const element = h(
-    "form",
-    { class: "filters", onchange: onChange, onsubmit: (event) => event.preventDefault() },
-    h(
-      "fieldset",
-      {},
-      h("legend", {}, "Flavour"),
-      Object.entries(FLAVOURS).map(([value, shown], index) =>
-        h("label", { class: "choice" }, h("input", { type: "radio", name: "flavour", value, checked: index === 0 }), shown),
-      ),
-    ),
-    text("player", "Player, exact name"),
-    text("opponent", "Opponent, exact name"),
-    choice("outcome", "Outcome", { "": "Any", ...OUTCOMES }),
-    choice("result", "Player's result", { "": "Any", win: "Won", draw: "Drawn", loss: "Lost" }),
-    choice("opening", "Player's seat", { "": "Either", true: "Opening", false: "Replying" }),
-    choice("source", "Played", { "": "Anywhere", play: "In the browser", store: "By command", evaluation: "In an evaluation" }),
-    text("evaluation", "Evaluation, exact name"),
-    field("Begun on or after", h("input", { name: "since", type: "date" })),
-    field("Begun before", h("input", { name: "until", type: "date" })),
-    choice("demonstration", "Came with the arena", { "": "Either", true: "Yes", false: "No" }),
-    h("fieldset", {}, h("legend", {}, "Keep"), Object.entries(FLAGS).map(([name, shown]) => h("label", { class: "choice" }, h("input", { type: "checkbox", name, value: "true" }), shown))),
-  );
-  return {
-    element,
-    get: () => ({ flavour: "messages", ...Object.fromEntries([...new FormData(element)].map(([key, value]) => [key, value.trim()])) }),
-    set: (values) => {
-      for (const control of element.elements) {
-        if (!control.name) continue;
-        if (control.type === "radio") control.checked = control.value === (values.flavour in FLAVOURS ? values.flavour : "messages");
-        else if (control.type === "checkbox") control.checked = values[control.name] === "true";
-        else {
-          control.value = values[control.name] ?? "";
-          if (control.selectedIndex === -1) control.value = "";
-        }
-      }
-    },
-  };
 }

@@ -2,7 +2,8 @@
 
 import { persist, request } from "./api.js";
 import { smallBoard } from "./board.js";
-import { address, count, field, h, link, moment, query, say } from "./dom.js";
+import { address, count, h, link, moment, query, say } from "./dom.js";
+import { choice, filters, text } from "./filters.js";
 import { footer } from "./frame.js";
 
 const PAGE = 50;
@@ -20,7 +21,14 @@ export async function mount(root) {
   const title = h("h1", {}, "Games");
   const about = h("p", { class: "about" });
   const problem = h("p", { class: "problem", role: "alert" });
-  const form = filters(() => go(null));
+  const form = filters(
+    () => go(null),
+    text("player", "Player, exact name"),
+    text("opponent", "Opponent, exact name"),
+    choice("opening", "Player's seat", { "": "Either", true: "Opening", false: "Replying" }),
+    choice("outcome", "Outcome", { "": "Any", ...OUTCOMES, open: "In play" }),
+    choice("source", "Played", { "": "Anywhere", play: "In the browser", store: "By command", evaluation: "In an evaluation" }),
+  );
   const rows = h("tbody");
   const table = h(
     "div",
@@ -88,38 +96,4 @@ function row(game) {
     h("td", {}, game.opener),
     h("td", { class: "when" }, moment(game.created_at)),
   );
-}
-
-/** The filters as a form; `get` and `set` speak the address's parameters. */
-function filters(onChange) {
-  const text = (name, label) => field(label, h("input", { name, autocomplete: "off", maxlength: 200 }));
-  const choice = (name, label, options) =>
-    field(label, h("select", { name }, Object.entries(options).map(([value, shown]) => h("option", { value }, shown))));
-  const element = h(
-    "form",
-    {
-      class: "filters",
-      onchange: onChange,
-      onsubmit: (event) => {
-        event.preventDefault();
-        onChange();
-      },
-    },
-    text("player", "Player, exact name"),
-    text("opponent", "Opponent, exact name"),
-    choice("opening", "Player's seat", { "": "Either", true: "Opening", false: "Replying" }),
-    choice("outcome", "Outcome", { "": "Any", ...OUTCOMES, open: "In play" }),
-    choice("source", "Played", { "": "Anywhere", play: "In the browser", store: "By command", evaluation: "In an evaluation" }),
-  );
-  return {
-    element,
-    get: () => Object.fromEntries([...new FormData(element)].map(([key, value]) => [key, value.trim()])),
-    set: (values) => {
-      for (const control of element.elements) {
-        if (!control.name) continue;
-        control.value = values[control.name] ?? "";
-        if (control.selectedIndex === -1) control.value = "";
-      }
-    },
-  };
 }

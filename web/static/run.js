@@ -60,7 +60,8 @@ function functions({ functions: found }) {
             h("thead", {}, h("tr", {}, column("Function"), ["Weight", "Mean", "Scored"].map((text) => column(text, { class: "number" })))),
             h("tbody", {}, found.map((each) => h("tr", {}, h("th", { scope: "row" }, breakable(each.name)), number(each.weight === null ? null : figure(each.weight)), meanCell(each), number(each.rollouts)))),
           ),
-          h("p", { class: "hint" }, "Mean: of its scores, before the weight, ± its standard error over examples. A dash where the file says no weight."),
+          h("p", { class: "hint" }, "Mean: of its scores, before the weight, ± its standard error over examples."),
+          found.some(({ weight }) => weight === null) && h("p", { class: "hint" }, "A dash where the file says no weight: of such it does not tell whether it is a reward function or another number."),
         ),
   );
 }

@@ -3,11 +3,13 @@
 import { persist, request } from "./api.js";
 import { smallBoard } from "./board.js";
 import { address, count, field, h, query, say } from "./dom.js";
+import { choice, filters } from "./filters.js";
 import { DASH } from "./numbers.js";
 import { figure } from "./rewards.js";
 
 const PAGE = 10;
 const SHORT = 16;
+const LONGEST = 1000;
 const ORDERS = { "": "In order", best: "Best first", worst: "Worst first" };
 const VOID = { "": "All", false: "That count", true: "Void ones" };
 const ENDINGS = {
@@ -19,6 +21,9 @@ const ENDINGS = {
 };
 const EMPTY = "(empty)";
 
+/** Whether a text comes through an address and a form as it is. */
+const travels = (text) => text !== "" && text.length <= LONGEST && text === text.trim() && !/[\p{Cc}\p{Cs}]/u.test(text);
+
 export class Transcripts {
   constructor({ id, models }) {
     this.id = id;
@@ -26,7 +31,12 @@ export class Transcripts {
     this.heading = h("h2", { tabindex: -1 }, "Transcripts");
     this.problem = h("p", { class: "problem", role: "alert" });
     this.told = h("p", { class: "status", role: "status" });
-    this.form = filters(() => this.go(1));
+    this.form = filters(
+      () => this.go(1),
+      choice("order", "By reward", ORDERS),
+      choice("void", "Rollouts", VOID),
+      field("Example, exact", h("input", { name: "example", autocomplete: "off", maxlength: LONGEST })),
+    );
     this.list = h("div", { class: "transcripts" });
     this.pages = h("p", { class: "pages" });
     this.asked = 0;
@@ -38,9 +48,16 @@ export class Transcripts {
     await this.show();
   }
 
-  /** Go to a page of what the form asks for. */
+  /** What is asked for: the form, or the example of a rollout where its name is none to type. */
+  asks() {
+    const { like } = query();
+    const form = this.form.get();
+    return form.example === "" && /^\d+$/.test(like ?? "") ? { ...form, like } : form;
+  }
+
+  /** Go to a page of it. */
   async go(page, turned = false) {
-    history.pushState(null, "", this.address({ ...this.form.get(), page: page > 1 ? page : null }));
+    history.pushState(null, "", this.address({ ...this.asks(), page: page > 1 ? page : null }));
     await this.show();
     // Whoever turned the page begins at its top.
     if (turned) this.heading.focus();
@@ -53,20 +70,21 @@ export class Transcripts {
   async show() {
     const turn = ++this.asked;
     this.form.set(query());
-    const { example, order, void: voids } = this.form.get();
+    const asks = this.asks();
     const asked = Number(query().page);
     const page = Number.isInteger(asked) && asked > 0 ? asked : 1;
     const skip = (page - 1) * PAGE;
     try {
       const { total, rollouts } = await persist(
-        () => request(address(`/runs/${this.id}/rollouts`, { example, order, void: voids, skip, limit: PAGE })),
+        () => request(address(`/runs/${this.id}/rollouts`, { ...asks, skip, limit: PAGE })),
         () => say(this.problem, "The server does not answer. Trying again."),
       );
       if (turn !== this.asked) return;
       say(this.problem, "");
       say(this.told, range(total, skip, rollouts.length));
+      const alone = asks.example !== "" || "like" in asks;
       const told = { model: this.models.length > 1, seat: new Set(rollouts.map(({ seat }) => seat)).size > 1 };
-      this.list.replaceChildren(...groups(rollouts).map((group) => this.example(group, example !== "", told)));
+      this.list.replaceChildren(...groups(rollouts).map((group) => this.example(group, alone, told)));
       this.list.querySelector("details")?.setAttribute("open", "");
       const step = (label, to) => h("button", { type: "button", onclick: () => this.go(to, true) }, label);
       this.pages.replaceChildren(...[page > 1 && step("Previous", page - 1), " ", skip + rollouts.length < total && step("Next", page + 1)].filter(Boolean));
@@ -78,12 +96,14 @@ export class Transcripts {
   }
 
   example(rollouts, alone, told) {
-    const { example } = rollouts[0];
-    const short = example.length > SHORT ? `${example.slice(0, SHORT)}…` : example;
+    const { id, example } = rollouts[0];
+    const short = example.length > SHORT ? `${example.slice(0, SHORT)}…` : example || EMPTY;
+    const [label, only] = alone ? ["all examples", { example: null }] : ["only this one", travels(example) ? { example } : { like: id }];
+    const to = this.address({ ...this.form.get(), ...only });
     return h(
       "section",
       {},
-      h("h3", { title: example }, "Example ", short, " ", !alone && h("a", { href: this.address({ ...this.form.get(), example, page: null }), "aria-label": `Only example ${short}` }, "only this one")),
+      h("h3", { title: example }, "Example ", short, " ", h("a", { href: to, "aria-label": alone ? null : `Only example ${short}` }, label)),
       rollouts.map((each) => transcript(each, told)),
     );
   }
@@ -154,35 +174,4 @@ function message({ role, text, reasoning, calls }, index) {
     (text || calls.length === 0) && h("pre", { tabindex: 0 }, text || EMPTY),
     calls.map((call) => h("div", {}, h("p", { class: "role" }, "calls a tool"), h("pre", { tabindex: 0 }, call))),
   );
-}
-
-/** The filters as a form; `get` and `set` speak the address's parameters. */
-function filters(onChange) {
-  const choice = (name, label, options) =>
-    field(label, h("select", { name }, Object.entries(options).map(([value, shown]) => h("option", { value }, shown))));
-  const element = h(
-    "form",
-    {
-      class: "filters",
-      onchange: onChange,
-      onsubmit: (event) => {
-        event.preventDefault();
-        onChange();
-      },
-    },
-    choice("order", "By reward", ORDERS),
-    choice("void", "Rollouts", VOID),
-    field("Example, exact", h("input", { name: "example", autocomplete: "off", maxlength: 1000 })),
-  );
-  return {
-    element,
-    get: () => Object.fromEntries([...new FormData(element)].map(([key, value]) => [key, value.trim()])),
-    set: (values) => {
-      for (const control of element.elements) {
-        if (!control.name) continue;
-        control.value = values[control.name] ?? "";
-        if (control.selectedIndex === -1) control.value = "";
-      }
-    },
-  };
 }

@@ -110,6 +110,15 @@ def test_the_move_that_is_told(text, square):
         ("You play against X as O.", Mark.O),
         ("You are X. You are O.", None),
         ("Three X in a row win.", None),
+        ("You will always play as **X**.", Mark.X),
+        ("You are playing first, as O", Mark.O),
+        ("If you are X, you open. You are O.", Mark.O),
+        ("You move first against a machine that plays as O", None),
+        ("You are playing someone whose mark is O.", None),
+        ("You are playing against a bot playing as O", None),
+        ("You play second and the machine plays as X", None),
+        ("Your rival is O, and you face somebody who is X", None),
+        ("You are X's opponent", None),
     ],
 )
 def test_the_mark_that_is_told(text, mark):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.errors import NotFoundError, StorageError
+from arena.errors import NotFoundError
 from storage import Database, Games, Source, leaderboard, matrix, recompute
 from storage.imports import files_of, import_files, load
 from storage.imports.write import write as write_games
@@ -126,7 +126,7 @@ def test_what_is_not_there(db, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotFoundError, match=r"ends in \.jsonl"):
         files_of(tmp_path / "empty")
-    with pytest.raises(StorageError, match="cannot be read"):
+    with pytest.raises(NotFoundError, match=r"ends in \.jsonl"):
         import_files(db, [tmp_path / "empty"])
 
 

@@ -1,6 +1,7 @@
 """The older result rows, and lists of moves."""
 
 import json
+import math
 
 import pytest
 
@@ -34,6 +35,7 @@ def row(**changes):
 def take(db, tmp_path):
     def importing(*lines, name="results.jsonl"):
         path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
         path.write_text("".join(f"{text}\n" for text in texts), "utf-8")
         return import_files(db, [path])
@@ -61,10 +63,67 @@ def test_a_run_that_grew_adds_what_is_new(take, db):
     assert rewards.runs(db)[0].rollouts == 3
 
 
+def test_runs_of_one_name_are_told_apart_by_their_first_row(take, db):
+    take(row(), row(example_id=1), name="a/r1/results.jsonl")
+    said = [{"role": "assistant", "content": "<move>0</move>"}]
+    assert take(row(completion=said), row(example_id=1), name="b/r1/results.jsonl").rollouts == 2
+    # The same answers, and another model's.
+    assert take(row(model="another"), name="c/r1/results.jsonl").rollouts == 1
+    assert [(run.name, run.rollouts) for run in rewards.runs(db)] == [
+        ("r1/results.jsonl", 1),
+        ("r1/results.jsonl", 2),
+        ("r1/results.jsonl", 2),
+    ]
+
+
+def test_a_file_whose_content_is_known_adds_nothing_wherever_it_lies(take, db):
+    take(row(), row(), row(example_id=1))
+    before = dump(db)
+    report = take(row(), row(), row(example_id=1), name="a copy/renamed.jsonl")
+    assert (report.rollouts, report.known) == (0, 3)
+    assert dump(db) == before
+    # A longer one of the first name is its run grown; a copy of that is known in turn.
+    longer = (row(), row(), row(example_id=1), row(example_id=2))
+    assert take(*longer).rollouts == 1
+    assert take(*longer, name="copy/results.jsonl").known == 4
+    assert len(rewards.runs(db)) == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"reward": 0.1}, {"clarity_reward": 0.3}, {"win_reward": 0.0}, {"error": "it broke"}],
+)
+def test_a_row_that_was_scored_again_is_told_and_changes_nothing(take, db, changes):
+    take(row(), row(example_id=1))
+    before = dump(db)
+    report = take(row(), row(example_id=1, **changes))
+    assert (report.rollouts, report.known, report.refused) == (0, 1, 1)
+    ((where, what),) = [(p.line, p.trouble) for p in report.problems]
+    assert (where, what) == (2, Trouble.OTHER_GAME)
+    assert dump(db) == before
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"reward": None},
+        {"reward": "none", "win_reward": math.nan},
+        {"reward": None, "completion": []},
+        {"reward": None, "completion": None},
+    ],
+)
+def test_a_failed_row_without_a_reward_is_void(take, db, changes):
+    report = take(row(), row(example_id=1, error="timed out", **changes))
+    assert (report.rollouts, report.refused) == (2, 0)
+    (run,) = rewards.runs(db)
+    assert (run.rollouts, run.void, run.reasons) == (1, 1, (("it failed", 1),))
+
+
 @pytest.mark.parametrize(
     ("line", "trouble", "said"),
     [
         (row(reward="good"), FORM, "reward"),
+        (row(completion=[]), FORM, "completion"),
         (row(reward=None), FORM, "reward"),
         (row(reward=10**400), FORM, "reward"),
         (row(reward=1e51), FORM, "more than a reward can come to"),
@@ -161,6 +220,22 @@ def test_move_lists(take, db):
     assert [stored.source for stored in games] == ["play", "store", "play"]
     assert games[0].x.identity.name == "Ada"
     assert games[0].game.termination == "line"
+
+
+def test_equal_games_of_a_list_all_come_in_and_once(take, db):
+    lines = ("moves,x,o,id", *["0 3 1 4 2,Ada,Grace,"] * 3, *["0 3 1 4 2,Ada,Grace,g1"] * 2)
+    report = take(*lines, name="moves.csv")
+    assert (report.imported, report.known, report.refused) == (4, 1, 0)
+    before = dump(db)
+    assert (take(*lines, name="moves.csv").known, dump(db)) == (5, before)
+    assert take(*lines, "0 3 1 4 2,Ada,Grace,", name="moves.csv").imported == 1
+
+
+def test_the_same_game_of_two_engines_counts_once_and_that_is_told(take, db):
+    line = f"{engine_game(3)},minimax:tie=first,minimax:tie=first,3"
+    report = take("moves,x,o,seed", line, line, name="moves.csv")
+    assert (report.imported, report.same_cell, report.refused) == (1, 1, 0)
+    assert len(stored_games(db)) == 1
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ The files under `tests/data/traces` are such as `vf-eval` wrote them.
 import copy
 import json
 import math
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 from arena.board import Mark
 from storage import rewards
 from storage.imports import Trouble, import_files
+from storage.imports.check import Incoming
+from storage.imports.traces import read_episode
 from storage.rewards import Bin
 from storage.transcripts import transcripts
 from tests.storage.imports.reading import stored_games
@@ -117,6 +120,93 @@ def test_a_rescored_run_is_no_second_one(take):
     assert (take(rescored).imported, take(rescored).known) == (0, 1)
 
 
+def test_a_rescored_rollout_is_told_and_changes_nothing(take, db):
+    first, second = episodes("lines")[:2]
+    take(first, second)
+    before = dump(db)
+    rescored = put(second, "traces.0.rewards.brief.score", 0.125)
+    report = take(first, rescored)
+    assert (report.rollouts, report.known, report.refused) == (0, 1, 1)
+    ((where, what),) = [(p.line, p.trouble) for p in report.problems]
+    assert (where, what) == (2, Trouble.OTHER_GAME)
+    assert dump(db) == before
+
+
+@pytest.mark.parametrize(
+    "game", ["Wordle-v0", [], {"name": "Wordle"}, {"schema": "other/1"}, {"schema": None}, None]
+)
+def test_another_environment_may_keep_a_game_too(take, db, game):
+    report = take(put(episodes("lines")[0], "traces.0.info", {"game": game}))
+    assert (report.rollouts, report.refused) == (1, 0)
+
+
+@pytest.mark.parametrize("plies", [0, 2])
+@pytest.mark.parametrize("name", ["games", "duels"])
+def test_a_game_that_was_broken_off_by_a_timeout_is_void(take, db, name, plies):
+    episode = episodes(name)[0]
+    for trace in episode["traces"]:
+        facts = trace["info"]["game"]
+        facts |= {"outcome": None, "termination": None, "squares": facts["squares"][:plies]}
+        facts["attempts"] = [each for each in facts["attempts"] if each["ply"] < plies]
+        trace |= {"ok": False, "is_timeout": True, "errors": [{"type": "TimeoutError"}]}
+    report = take(episode)
+    assert (report.imported, report.problems) == (1, [])
+    (stored,) = stored_games(db)
+    assert (stored.game.outcome, stored.game.termination) == ("void", "provider_error")
+    assert len(stored.game.turns) == plies
+
+
+def with_replies(number):
+    """A game that a model gave away by so many replies, each of them asked about anew."""
+    episode = episodes("games")[0]
+    trace = episode["traces"][0]
+    facts = trace["info"]["game"]
+    seat = facts["mark"]
+    facts["players"][seat]["settings"]["max_replies"] = number
+    told = facts["attempts"][0] | {"ply": 0, "verdict": "no_move", "square": None}
+    facts |= {"opener": seat, "squares": [], "attempts": [told] * number}
+    facts |= {"outcome": "o" if seat == "X" else "x", "termination": "forfeit_invalid"}
+    nodes: list[dict[str, object]] = [{"message": {"role": "user", "content": "begin"}}]
+    for _ in range(number):
+        at = len(nodes)
+        said = {"role": "assistant", "content": "I pass."}
+        nodes.append({"parent": at - 1, "message": said, "sampled": True})
+        nodes.append({"parent": at, "message": {"role": "user", "content": "again"}})
+    trace |= {"nodes": nodes, "calls": []}
+    return json.dumps(episode)
+
+
+def test_the_memory_of_a_trace_is_linear_in_its_replies():
+    """The prompts of a long game, written out, have as many messages as its square."""
+
+    def peak(line):
+        tracemalloc.start()
+        (game,) = read_episode(line.encode())
+        assert isinstance(game, Incoming)
+        assert len(game.game.unanswered[-1].prompt) == 2 * len(game.game.unanswered) - 1
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return used
+
+    few, many = (peak(with_replies(number)) for number in (100, 400))
+    assert many < 6 * few
+
+
+def test_the_prompts_of_a_long_game_come_back(take, db):
+    assert take(with_replies(30)).problems == []
+    (stored,) = stored_games(db)
+    for number, attempt in enumerate(stored.game.unanswered):
+        roles = [message.role for message in attempt.prompt]
+        assert roles == [*["user", "assistant"] * number, "user"]
+
+
+def test_more_replies_than_a_game_can_have_are_refused(take):
+    assert take(with_replies(1000)).imported == 1
+    report = take(with_replies(1001))
+    assert (report.imported, report.refused) == (0, 1)
+    assert "1001 replies, and a seat has 1000 at most" in report.problems[0].message
+
+
 def test_another_environments_run_keeps_its_distribution_and_transcripts(db):
     report = import_files(db, [TRACES / "lines.jsonl"])
     assert (report.rollouts, report.imported) == (12, 0)
@@ -173,7 +263,7 @@ BROKEN = [
     (GAME, f"{FACTS}.outcome", "void", CONTRADICTION, "claims to have succeeded"),
     (GAME, f"{FACTS}.outcome", "won", FORM, "outcome"),
     (GAME, f"{FACTS}.termination", "resigned", CONTRADICTION, "resigned"),
-    (GAME, f"{FACTS}.schema", "other/1", FOREIGN, "other/1"),
+    (GAME, f"{FACTS}.schema", "tictactoe-arena/trace/9", FOREIGN, "trace/9"),
     (GAME, f"{FACTS}.opener", "Z", FORM, "'Z'"),
     (GAME, f"{FACTS}.mark", "O", None, ""),
     (GAME, f"{FACTS}.seed", -1, FORM, "seed"),
@@ -183,7 +273,6 @@ BROKEN = [
     (GAME, f"{FACTS}.attempts.0.ply", 8, FORM, "belong to no turn"),
     (GAME, f"{FACTS}.players", {}, FORM, "'X'"),
     (GAME, f"{FACTS}.players.X.kind", "bird", FORM, "kind"),
-    (GAME, f"{TRACE}.info.game", [], FORM, "are an object"),
     (GAME, f"{TRACE}.is_timeout", True, CONTRADICTION, "claims to count"),
     (GAME, f"{TRACE}.ok", False, CONTRADICTION, "claims to count"),
     (GAME, f"{TRACE}.version", 2, FOREIGN, "version 2"),
