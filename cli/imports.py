@@ -35,7 +35,8 @@ def import_games(
         typer.Argument(
             metavar="PATH...",
             help="Files of `arena export games`, traces.jsonl and result rows of verifiers, "
-            "lists of moves as CSV; or folders.",
+            "CSV with the columns moves, x, o, opener, seed, outcome, id (moves alone will do); "
+            "or folders.",
         ),
     ],
     as_demo: Annotated[

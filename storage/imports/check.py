@@ -64,6 +64,8 @@ class Trouble(StrEnum):
     """A chat whose boards contradict each other or its replies; taken in, its game not believed."""
 
 
+WHOLE = frozenset({"game", "x", "o", "turns"})
+"""Keys of a whole game."""
 _HOTTEST = 1000
 """Far above what any server takes."""
 
@@ -149,7 +151,7 @@ def _tell_foreign(line: bytes) -> None:
     schema = row.get("schema", SCHEMA)
     if schema != SCHEMA:
         raise LineError(Trouble.FOREIGN, f"its schema is {schema!r:.80}, and not {SCHEMA!r}")
-    if not {"game", "x", "o", "turns"} <= row.keys():
+    if not row.keys() >= WHOLE:
         raise LineError(
             Trouble.FOREIGN,
             "no row of the flavour games, which is the only one that holds whole games",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
 import os
@@ -112,6 +113,8 @@ def _lines(file: IO[bytes], *, zipped: bool) -> Iterator[Line]:
     try:
         while line := text.readline(LONGEST + 1):
             number += 1
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
             done = min(1.0, file.tell() / size)
             if len(line) > LONGEST:
                 while line and not line.endswith(b"\n"):

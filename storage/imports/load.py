@@ -18,7 +18,7 @@ from storage.database import Database
 from storage.imports import repetitions
 from storage.imports.check import Incoming, LineError, Trouble
 from storage.imports.files import Line, files_of, lines_of, open_file
-from storage.imports.readers import Found, Reader, reader_of
+from storage.imports.readers import Found, Reader, read_game, reader_of
 from storage.imports.rollouts import Rollout, run_of_file, write_rollouts
 from storage.imports.write import Fate, write
 
@@ -145,7 +145,7 @@ def import_files(
             except LineError as error:
                 report.add(f"{path}", 0, error.trouble, str(error))
                 break
-            read = _read(reader, line, f"{path}", report, reread)
+            read = _read(reader or read_game, line, f"{path}", report, reread)
             batch += [(line.number, found) for found in read]
             size += 0 if isinstance(line.content, LineError) else len(line.content)
             if len(batch) >= BATCH or size >= _BATCH_BYTES:

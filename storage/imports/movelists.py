@@ -53,7 +53,8 @@ class MoveListReader:
         if self._columns is None:
             columns = [field.strip().lower() for field in fields]
             if "moves" not in columns:
-                raise LineError(Trouble.FOREIGN, "the first line names no column moves")
+                known = f"known are {', '.join(COLUMNS)}, with commas between them"
+                raise LineError(Trouble.FOREIGN, f"the first line names no column moves: {known}")
             if len(set(columns)) < len(columns):
                 raise LineError(Trouble.FORM, "the first line names a column twice")
             self._columns = columns

@@ -1,4 +1,4 @@
-"""Which kind of file it is, told by its first line, and how such a file's lines are read."""
+"""Which kind of file it is, told by its first good line, and how such a file's lines are read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from storage.datasets.stream import Flavour
-from storage.imports.check import Incoming, LineError, Trouble, read_line
+from storage.imports.check import WHOLE, Incoming, LineError, Trouble, read_line
 from storage.imports.files import hash_of
 from storage.imports.movelists import MoveListReader
 from storage.imports.rollouts import Rollout
@@ -26,20 +26,23 @@ _PROVENANCE = frozenset({"game", "player", "opponent", "mark", "opener", "prompt
 _TOLD_BY = {"messages": Flavour.MESSAGES, "chosen": Flavour.PREFERENCE, "label": Flavour.KTO}
 
 
-def reader_of(path: Path, first: bytes | LineError, run_of_file: RunOfFile) -> Reader:
+def reader_of(path: Path, line: bytes | LineError, run_of_file: RunOfFile) -> Reader | None:
     """How the lines of a file are read.
 
     Args:
         path: the file.
-        first: its first line.
+        line: its first line, or a later one where those before did not tell.
         run_of_file: asked where a run is known by its file.
+
+    Returns:
+        None where the line does not tell.
 
     Raises:
         LineError: none of them can be.
     """
     if path.name.endswith(_CSV):
         return MoveListReader()
-    keys = _keys(first)
+    keys = _keys(line)
     if {"traces", "task"} <= keys:
         return read_episode
     if keys >= NEEDED and "schema" not in keys:
@@ -51,7 +54,16 @@ def reader_of(path: Path, first: bytes | LineError, run_of_file: RunOfFile) -> R
         flavour = next((_TOLD_BY[key] for key in _TOLD_BY if key in keys), Flavour.TURNS)
         why = f"rows of the flavour {flavour}: only the flavour {Flavour.GAMES} holds whole games"
         raise LineError(Trouble.FOREIGN, f"{why}, and so the file is left out")
-    return _read_game
+    return read_game if keys >= WHOLE else None
+
+
+def read_game(line: bytes) -> list[Incoming]:
+    """The game in a line of the flavour `games`.
+
+    Raises:
+        LineError: there is none that may be believed.
+    """
+    return [read_line(line)]
 
 
 def _keys(line: bytes | LineError) -> set[str]:
@@ -62,7 +74,3 @@ def _keys(line: bytes | LineError) -> set[str]:
     except (ValueError, RecursionError):
         return set()
     return set(row) if isinstance(row, dict) else set()
-
-
-def _read_game(line: bytes) -> list[Incoming]:
-    return [read_line(line)]

@@ -57,6 +57,17 @@ def test_rows_become_a_run(take, db, tmp_path):
     assert (last.reward, last.why_void) == (None, "it failed")
 
 
+@pytest.mark.parametrize("bad", ["garbage", "[1]", '{"reward": 1}'])
+def test_a_bad_first_line_costs_itself_alone(take, bad):
+    report = take(bad, row(), row(example_id=1))
+    assert (report.rollouts, report.refused) == (2, 1)
+    assert report.problems[0].line == 1
+
+
+def test_a_mark_of_the_byte_order_is_no_fault(take):
+    assert take("\ufeff" + json.dumps(row())).rollouts == 1
+
+
 def test_a_run_that_grew_adds_what_is_new(take, db):
     take(row(), row())
     assert take(row(), row(), row()).rollouts == 1
