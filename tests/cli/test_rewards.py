@@ -94,7 +94,7 @@ def test_games_that_can_be_followed_in_result_rows(tmp_path: Path):
     broken[3]["content"] = broken[3]["content"].replace("O", "X")
     seen = replace(PLAIN, mark=Mark.O).tell([4, 0, 8, 2]).messages
     rows = [
-        {"example_id": 0, "prompt": chat[:2], "completion": chat[2:], "reward": 0.5}
+        {"example_id": 0, "prompt": chat[:2], "completion": chat[2:], "reward": 0.5, "wins": 1.0}
         for chat in (won, broken, seen)
     ]
     path = tmp_path / "results.jsonl"
@@ -104,7 +104,8 @@ def test_games_that_can_be_followed_in_result_rows(tmp_path: Path):
     assert "line 2: message 4: the board cannot follow" in done.stderr
     assert "\narena: and" not in done.stderr
     said = arena(tmp_path, "rewards", "1", "--show", "3").stdout
-    assert "Of what has no weight" not in said
+    assert "wins: 1.000" in said
+    assert "Of what has no weight the file does not tell" in said.replace("\n", " ")
     assert "opening  1 (distinct: 1): 1 won, 0 drawn, 0 lost" in said
     assert "replying  1 (distinct: 1): 0 won" in said
     assert "not followed: the board cannot follow from the one before (1)" in said

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from arena.board import Mark, Outcome
 from arena.errors import AccessError, BusyError, ConflictError, NotFoundError, SpecError
@@ -190,7 +191,9 @@ async def test_who_resigns_and_goes_has_resigned(
 
     monkeypatch.setattr(games, "finish", told)
     other = Database.open(tmp_path / "arena.db")
-    with other.write():
+    with other.write() as session:
+        # A session begins with its first statement.
+        session.execute(text("SELECT 1"))
         resigning = asyncio.create_task(live.resign(game.id, tokens[Mark.X]))
         assert await asyncio.to_thread(begun.wait, 30)
         resigning.cancel()
