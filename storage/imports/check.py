@@ -325,15 +325,10 @@ def _requests(rows: list[dict[str, Any]]) -> tuple[Request, ...]:
 @lru_cache(maxsize=512)
 def _parsed(text: str) -> dict[str, Any] | None:
     try:
-        value = json.loads(text, parse_constant=_no_number)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _no_number(name: str) -> NoReturn:
-    """Infinity and NaN are no JSON, and no figure can be made of them."""
-    raise ValueError(name)
 
 
 def _object(text: str, where: str) -> dict[str, Any]:

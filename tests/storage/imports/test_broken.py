@@ -170,7 +170,7 @@ BROKEN = [
         FORM,
         "0 to 1000",
     ),
-    ("no number", "model", "x.settings", '{"top_p":NaN}', FORM, "x.settings: no JSON object"),
+    ("no heat", "model", "x.settings", '{"sampling":{"temperature":NaN}}', FORM, "0 to 1000"),
     ("another forfeit", "forfeit", "termination", "forfeit_truncated", CONTRADICTION, "come to"),
     ("a hasty forfeit", "forfeit", "x.settings", '{"max_replies":8}', CONTRADICTION, "after 2 of"),
     ("before all dates", "model", "finished_at", "0001-01-01T00:00:00+14:00", FORM, "finished_at:"),

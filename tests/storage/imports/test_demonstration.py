@@ -112,7 +112,7 @@ def test_games_of_ones_own_stay_and_so_do_their_figures(db, clock, shipped, tmp_
     games.record_many(after_at, Source.STORE)
     assert is_counted_right(db)
     by_name = {each.player.identity.name: each.demonstration for each in leaderboard(db)}
-    assert by_name[MODEL.name] == 3 * 8 + 5
+    assert by_name[MODEL.name] == 3 * 8 + 4
     remove_demonstration(db, clock)
     lonely.record_many(before_at, Source.EVALUATION)
     lonely.record_many(after_at, Source.STORE)
