@@ -74,11 +74,13 @@ def test_an_odd_filter_finds_what_it_finds(visitor: httpx2.Client, query: dict[s
 def test_a_game_with_a_person_moves_no_rate(visitor: httpx2.Client) -> None:
     def row() -> dict[str, Any]:
         players = visitor.get("leaderboard").json()["players"]
-        found = [each for each in players if each["player"]["name"] == "minimax:tie=edge"]
+        found = [
+            each for each in players if each["player"]["name"] == "minimax:tie=edge,epsilon=0.625"
+        ]
         return found[0] if found else {}
 
     assert row() == {}
-    table = Table(visitor, human("Leo"), engine("minimax:tie=edge"))
+    table = Table(visitor, human("Leo"), engine(spec))
     assert row() == {}
     table.resign("X")
     assert (row()["people"]["games"], row()["people"]["wins"]) == (1, 1)

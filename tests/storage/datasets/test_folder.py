@@ -19,7 +19,7 @@ from storage.datasets.schema import SCHEMAS
 from storage.datasets.splits import Splitter, position_class
 from storage.imports import Trouble, files_of, import_files
 from tests.storage.imports.samples import exported, fill
-from tests.storage.samples import GREEDY, MODEL, RANDOM, attempt, chat, game_of
+from tests.storage.samples import MODEL, PERSON, RANDOM, attempt, chat, game_of
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def filled(games: Games, db: Database) -> Database:
             ply: (attempt(chat("s", f"board {ply}"), "…", square=moves[ply], contains=True),)
             for ply in range(1, len(moves), 2)
         }
-        games.record(game_of(moves, seed=seed, attempts=said), GREEDY, MODEL, Source.STORE)
+        games.record(game_of(moves, seed=seed, attempts=said), PERSON, MODEL, Source.PLAY)
     return db
 
 
