@@ -110,6 +110,21 @@ def test_a_model_that_fails(play: Page, model: ModelServer) -> None:
     expect(play.get_by_role("heading", level=1)).to_have_text("You against tagger")
 
 
+def test_the_buttons_stand_still_once_a_game_has_ended(play: Page, model: ModelServer) -> None:
+    model.answer = Json(400, {"error": {"message": "out of memory"}}, delay_s=0.5)
+    begin(play, TAGGER, "human:")
+    expect(play.locator(".clock")).not_to_have_text("")
+    button = play.get_by_role("button", name="Rematch", include_hidden=True)
+    clock = button.evaluate(
+        """each => new Promise(done => {
+            const look = () => each.hidden || done(document.querySelector(".clock").textContent);
+            new MutationObserver(look).observe(each, { attributes: true });
+            look();
+        })"""
+    )
+    assert clock == "", "it goes with the sentence: later, the line may break anew"
+
+
 def test_two_models_are_watched(play: Page, model: ModelServer) -> None:
     begin(play, TAGGER, TAGGER)
     expect(status(play)).to_have_text("A draw.")

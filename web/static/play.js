@@ -275,6 +275,8 @@ class Play {
     say(this.title, `${this.name("X")} against ${this.name("O")}`);
     say(this.about, this.openingSentence());
     say(this.status, this.statusSentence(mine));
+    // With the sentence, not a tick later: a clock that goes moves the buttons away from a pointer.
+    this.tick();
     this.status.dataset.mark = game.to_move ?? "";
     this.paintMoves();
     this.paintThinking();
