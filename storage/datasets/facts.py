@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from arena.board import Mark, Outcome
@@ -57,6 +58,7 @@ def message_list(messages: Iterable[Message]) -> list[dict[str, str]]:
     ]
 
 
+@lru_cache(maxsize=1 << 10)
 def time(at: datetime | None) -> str | None:
-    """A moment, to the millisecond that is stored."""
+    """A moment, to the millisecond that is stored. A game's are mostly the same."""
     return None if at is None else at.isoformat(timespec="milliseconds")

@@ -73,33 +73,37 @@ class Splitter:
 
     def split(self, row: Row) -> Split:
         """What a row is for."""
+        shown: Iterable[str]
         if self._by_game:
-            name = "".join(map(str, canonical_moves(row["moves"])))
+            name, boards = _line(row["opener"], tuple(row["moves"]))
             split = _side(name, self._share)
+            shown = map(_class_of, self._answered(row, boards))
         else:
             name = position_class(row["board"])
             few = 9 - name.count(".") < _ALWAYS_TRAIN
             split = Split.TRAIN if few else _side(name, self._share)
-        self.leak.seen[split].update(self._positions(row))
+            shown = (name,)
+        self.leak.seen[split].update(shown)
         return split
 
-    def _positions(self, row: Row) -> Iterable[str]:
-        """The classes of the positions that a row shows: of a game all, of a chat those that were
-        answered.
-        """
-        if not self._by_game:
-            return (position_class(row["board"]),)
-        opener = Mark(row["opener"])
-        boards = (start(opener), *play_out(row["moves"], opener))
+    def _answered(self, row: Row, boards: Iterable[Board]) -> Iterable[Board]:
+        """The positions that a row shows: of a game all, of a chat those that were answered."""
         if self._flavour is Flavour.GAMES:
-            return map(_class_of, boards)
+            return boards
+        mark, ply = row["mark"], row["ply"]
         return (
-            _class_of(board)
+            board
             for board in boards
-            if board.to_move == row["mark"]
-            and board.outcome is None
-            and row["ply"] in (None, board.ply)
+            if board.to_move == mark and board.outcome is None and ply in (None, board.ply)
         )
+
+
+@lru_cache(maxsize=1 << 14)
+def _line(opener: str, moves: tuple[int, ...]) -> tuple[str, tuple[Board, ...]]:
+    """The class of a game, and its boards. Most games have been played before."""
+    mark = Mark(opener)
+    boards = (start(mark), *play_out(moves, mark))
+    return "".join(map(str, canonical_moves(moves))), boards
 
 
 @lru_cache(maxsize=1 << 13)
