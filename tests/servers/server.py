@@ -57,10 +57,11 @@ class ModelServer:
         self._echo = echo_headers
         self._props = props
         self._key = key
-        self._loop = asyncio.new_event_loop()
-        self._stop = asyncio.Event()
-        self._ready: Future[None] = Future()
-        self._thread = threading.Thread(target=self._run, name="model server", daemon=True)
+        self._ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        # `asyncio.run` cancels what is still answered at the end.
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._serve()), name="model server", daemon=True
+        )
 
     @property
     def answer(self) -> Answerer:
@@ -82,14 +83,9 @@ class ModelServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
+        loop, stop = self._ready.result()
+        loop.call_soon_threadsafe(stop.set)
         self._thread.join(timeout=10)
-
-    def _run(self) -> None:
-        try:
-            self._loop.run_until_complete(self._serve())
-        finally:
-            self._loop.close()
 
     async def _serve(self) -> None:
         app = web.Application(client_max_size=64 * 2**20)
@@ -102,8 +98,9 @@ class ModelServer:
             site = web.TCPSite(runner, "127.0.0.1", 0)
             await site.start()
             self.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-            self._ready.set_result(None)
-            await self._stop.wait()
+            stop = asyncio.Event()
+            self._ready.set_result((asyncio.get_running_loop(), stop))
+            await stop.wait()
         except OSError as error:
             self._ready.set_exception(error)
         finally:
