@@ -9,7 +9,6 @@ A file is data, not a witness: each game is replayed through the rules, an engin
 anew, and what contradicts itself is refused and reported by its line.
 """
 
-from storage.imports.check import Trouble
 from storage.imports.demonstration import (
     SHIPPED,
     count_demonstration,
@@ -19,6 +18,7 @@ from storage.imports.demonstration import (
 )
 from storage.imports.files import files_of
 from storage.imports.load import OnProgress, Problem, Report, import_files
+from storage.imports.troubles import Trouble
 
 __all__ = [
     "SHIPPED",

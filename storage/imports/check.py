@@ -8,7 +8,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -31,51 +30,13 @@ from arena.players import Identity, Kind
 from storage.datasets.lossless import put_back
 from storage.datasets.record import SCHEMA
 from storage.imports.form import GameForm, unknown_keys
+from storage.imports.troubles import LineError, Trouble
 from storage.tables import Source
-
-
-class Trouble(StrEnum):
-    """What was wrong with a line."""
-
-    TORN = "torn"
-    """The last line, which ends in its middle."""
-    NOT_JSON = "not_json"
-    FOREIGN = "foreign"
-    """Another program's, or another flavour."""
-    FORM = "form"
-    """A value that has not the form of its key, or none at all."""
-    ILLEGAL = "illegal"
-    """A move that the rules do not allow."""
-    CONTRADICTION = "contradiction"
-    """Two things that cannot both be true."""
-    OTHER_GAME = "other_game"
-    """Another game of the same id is stored, or the same with other replies, players or dates."""
-    UNREADABLE = "unreadable"
-    """A file, or the rest of one."""
-    EMPTY = "empty"
-    """A file without lines; nothing is wrong with that."""
-    UNKNOWN_KEY = "unknown_key"
-    """Left out; the game is taken."""
-    SAME_CELL = "same_cell"
-    """Another game of the same cell is stored, and counts."""
-    TIMEOUT = "timeout"
-    """A rollout that ran out of time and is called a success; taken in as void."""
-    BOARD = "board"
-    """A chat whose boards contradict each other or its replies; taken in, its game not believed."""
-
 
 WHOLE = frozenset({"game", "x", "o", "turns"})
 """Keys of a whole game."""
 _HOTTEST = 1000
 """Far above what any server takes."""
-
-
-class LineError(Exception):
-    """A line that holds no game to be believed."""
-
-    def __init__(self, trouble: Trouble, message: str) -> None:
-        super().__init__(message)
-        self.trouble = trouble
 
 
 @dataclass(frozen=True)

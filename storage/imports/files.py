@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from arena.errors import NotFoundError
-from storage.imports.check import LineError, Trouble
+from storage.imports.troubles import LineError, Trouble
 
 LONGEST = 64 << 20
 """Bytes of a line: more is no game."""

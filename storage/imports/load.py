@@ -16,10 +16,11 @@ from arena.game import Attempt
 from arena.players import Identity
 from storage.database import Database
 from storage.imports import repetitions
-from storage.imports.check import Incoming, LineError, Trouble
+from storage.imports.check import Incoming
 from storage.imports.files import Line, files_of, lines_of, open_file
 from storage.imports.readers import Found, Reader, read_game, reader_of
 from storage.imports.rollouts import Rollout, run_of_file, write_rollouts
+from storage.imports.troubles import LineError, Trouble
 from storage.imports.write import Fate, write
 
 BATCH = 200
@@ -73,8 +74,11 @@ class Report:
 
     @property
     def refused(self) -> int:
-        """Lines that held no game to be believed."""
-        return sum(n for trouble, n in self.troubles.items() if trouble not in _TAKEN)
+        """Lines that held no game to be believed. Files for trainers are none of them where the
+        games came in beside them.
+        """
+        taken = {*_TAKEN, Trouble.FLAVOUR} if self.imported or self.known else _TAKEN
+        return sum(n for trouble, n in self.troubles.items() if trouble not in taken)
 
     @property
     def same_cell(self) -> int:
@@ -91,6 +95,10 @@ class Report:
             self.problems + other.problems,
             self.complete and other.complete,
         )
+
+    def of_file(self, file: Path, error: LineError) -> None:
+        """Count a trouble of a whole file."""
+        self.add(f"{file}", 0, error.trouble, str(error))
 
     def add(self, file: str, line: int, trouble: Trouble, message: str) -> None:
         """Count a trouble, and keep it if it is one of the first."""
@@ -141,9 +149,11 @@ def import_files(
         for line in lines_of(path):
             report.lines += 1
             try:
-                reader = reader or reader_of(path, line.content, partial(_run_of_file, db))
+                reader = reader or reader_of(
+                    path, line.content, partial(_run_of_file, db), report.of_file
+                )
             except LineError as error:
-                report.add(f"{path}", 0, error.trouble, str(error))
+                report.of_file(path, error)
                 break
             read = _read(reader or read_game, line, f"{path}", report, reread)
             batch += [(line.number, found) for found in read]

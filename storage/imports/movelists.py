@@ -26,7 +26,8 @@ from arena.opponents import parse
 from arena.players import Kind
 from storage.datasets.facts import time
 from storage.datasets.record import SCHEMA as GAMES
-from storage.imports.check import Incoming, LineError, Trouble, read_line
+from storage.imports.check import Incoming, read_line
+from storage.imports.troubles import LineError, Trouble
 from storage.tables import Source
 
 COLUMNS = ("moves", "x", "o", "opener", "seed", "outcome", "id")

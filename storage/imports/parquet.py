@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from storage.imports.check import LineError, Trouble
+from storage.imports.troubles import LineError, Trouble
 
 _ROWS = 50
 """In memory at once, their texts in dictionaries."""

@@ -16,9 +16,10 @@ from collections import Counter
 from typing import Any
 
 from storage.columns import canonical_json
-from storage.imports.check import LineError, Trouble
 from storage.imports.episode import LARGEST
+from storage.imports.metadata import Metadata
 from storage.imports.rollouts import Rollout
+from storage.imports.troubles import LineError, Trouble
 
 NEEDED = frozenset({"prompt", "completion", "reward"})
 _KNOWN = NEEDED | {
@@ -35,13 +36,18 @@ class RowReader:
     Args:
         name: the file's, with its folder's.
         file_hash: SHA-256 of the file.
+        told: what stands beside it; a row's own model goes before, and so does the environment
+            before a row's task, which is one of its parts.
         run: what the run is known by that has come from a file of this content; None where none
             has.
     """
 
-    def __init__(self, name: str, file_hash: str, run: str | None = None) -> None:
+    def __init__(
+        self, name: str, file_hash: str, told: Metadata | None = None, run: str | None = None
+    ) -> None:
         self._name = name
         self._file_hash = file_hash
+        self._told = told or Metadata()
         self._run = run
         self._seen: Counter[str] = Counter()
 
@@ -68,18 +74,18 @@ class RowReader:
         completion = [] if silent else _chat(row, "completion")
         reward = None if why_void else _number(row["reward"], "reward")
         example = _example(row, prompt)
-        model = row["model"] if isinstance(row.get("model"), str) else ""
+        model = row["model"] if isinstance(row.get("model"), str) else self._told.model
         content = _hash([example, prompt, completion])
         if self._run is None:
             self._run = f"rows:{self._name}:{_hash([model, example, prompt, completion])}"
         self._seen[content] += 1
-        task = row.get("task")
+        task = row["task"] if isinstance(row.get("task"), str) else ""
         return [
             Rollout(
                 run=self._run,
                 run_name=self._name,
                 file_hash=self._file_hash,
-                environment=task if isinstance(task, str) else "",
+                environment=self._told.environment or task,
                 key=f"{content}:{self._seen[content]}",
                 example=example,
                 model=model,

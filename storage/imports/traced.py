@@ -19,8 +19,9 @@ from arena.game import Attempt, Game, Message, Termination
 from storage.datasets.facts import time
 from storage.datasets.lossless import take_out, text_of
 from storage.datasets.record import SCHEMA as GAMES
-from storage.imports.check import Incoming, LineError, Trouble, read_line
+from storage.imports.check import Incoming, read_line
 from storage.imports.episode import CallForm, EpisodeForm, TraceForm, unknown_keys
+from storage.imports.troubles import LineError, Trouble
 from storage.tables import Source
 
 _OURS = "tictactoe-arena/trace/"

@@ -8,10 +8,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from storage.imports.check import Incoming, LineError, Trouble
+from storage.imports.check import Incoming
 from storage.imports.episode import VERSION, EpisodeForm, TraceForm, unknown_keys
 from storage.imports.rollouts import Rollout
 from storage.imports.traced import is_ours, moment, traced_game
+from storage.imports.troubles import LineError, Trouble
 
 
 def read_episode(line: bytes) -> list[Incoming | Rollout]:

@@ -13,8 +13,8 @@ from storage import Database, rewards
 from storage.datasets import Flavour, Format, Recipe, write_folder
 from storage.filters import GameFilter
 from storage.imports import Trouble, files_of, import_files
-from storage.imports.check import LineError
 from storage.imports.files import lines_of
+from storage.imports.troubles import LineError
 from tests.storage.imports.samples import fill
 
 ROW = {"prompt": "Say it.", "completion": "It.", "reward": 1.0}
@@ -160,12 +160,15 @@ def test_of_a_folder_of_several_flavours_the_games_come_in(games, db, tmp_path, 
     others = [f"{file}" for file in files if "games" not in file.parts]
     other = Database.open(tmp_path / "other.db")
     report = import_files(other, [tmp_path / "out"])
-    foreign = [p for p in report.problems if p.trouble is Trouble.FOREIGN]
+    foreign = [p for p in report.problems if p.trouble is Trouble.FLAVOUR]
     assert [(p.file, p.line) for p in foreign] == [(file, 0) for file in others]
     for problem in foreign:
         (flavour,) = (each for each in Flavour if f"/{each}/" in problem.file)
         assert f"rows of the flavour {flavour}: only the flavour games" in problem.message
-    assert report.troubles[Trouble.FOREIGN] == len(others) >= 2
+    assert report.troubles[Trouble.FLAVOUR] == len(others) >= 2
     assert report.imported > 0
+    assert report.refused == 0
+    assert import_files(other, [tmp_path / "out"]).refused == 0
+    assert import_files(other, [tmp_path / "out" / "messages"]).refused > 0
     assert rewards.runs(other) == []
     other.close()

@@ -68,6 +68,62 @@ def test_a_mark_of_the_byte_order_is_no_fault(take):
     assert take("\ufeff" + json.dumps(row())).rollouts == 1
 
 
+METADATA = {"env_id": "tic-tac-toe-v2", "model": "my/checkpoint-80", "num_examples": 2}
+
+
+@pytest.fixture
+def beside(tmp_path):
+    def put(content):
+        text = content if isinstance(content, str) else json.dumps(content, indent=2)
+        (tmp_path / "metadata.json").write_text(text)
+
+    return put
+
+
+def test_the_metadata_beside_rows_say_model_and_environment(take, beside, db):
+    beside(METADATA)
+    assert take(row(), row(example_id=1)).refused == 0
+    (run,) = rewards.runs(db)
+    assert (run.models, run.environment) == (("my/checkpoint-80",), "tic-tac-toe-v2")
+    assert take(row(), row(example_id=1)).known == 2
+
+
+def test_what_a_row_says_of_its_model_goes_before(take, beside, db):
+    beside(METADATA | {"env_id": None})
+    take(row(model="other"))
+    (run,) = rewards.runs(db)
+    assert (run.models, run.environment) == (("other",), "tic-tac-toe")
+
+
+@pytest.mark.parametrize(
+    ("content", "trouble", "says"),
+    [
+        ('{"env_id": ', Trouble.NOT_JSON, "no JSON"),
+        ("[" * 100_000, Trouble.NOT_JSON, "no JSON"),
+        ([METADATA], FORM, "no JSON object"),
+        (METADATA | {"model": ["a"]}, FORM, "model: ['a'] is no name"),
+        (METADATA | {"env_id": "a" * 1001}, FORM, "env_id: 'aaa"),
+        (" " * (1 << 20) + "{}", FORM, "longer than 1 MB"),
+    ],
+)
+def test_broken_metadata_cost_no_row(take, beside, db, tmp_path, content, trouble, says):
+    beside(content)
+    report = take(row())
+    (problem,) = report.problems
+    assert (problem.file, problem.line) == (f"{tmp_path / 'metadata.json'}", 0)
+    assert problem.trouble is trouble
+    assert says in problem.message
+    assert (report.rollouts, report.refused) == (1, 1)
+    assert rewards.runs(db)[0].environment == "tic-tac-toe"
+
+
+def test_metadata_alone_are_no_run(take, db):
+    report = take(METADATA, name="metadata.json")
+    assert "give its folder, or the file of result rows beside it" in report.problems[0].message
+    assert (report.rollouts, report.refused) == (0, 1)
+    assert rewards.runs(db) == []
+
+
 def test_a_run_that_grew_adds_what_is_new(take, db):
     take(row(), row())
     assert take(row(), row(), row()).rollouts == 1
