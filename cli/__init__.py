@@ -7,8 +7,13 @@ standard output; progress and words for people go to standard error.
 from __future__ import annotations
 
 import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -88,6 +93,22 @@ def main(arguments: list[str] | None = None) -> int:
         The exit code.
     """
     try:
+        with _ended_in_order():
+            code = _run(arguments)
+            # Here, and not at the interpreter's end, where nobody would hear of it.
+            sys.stdout.flush()
+            return code
+    except OSError as failed:
+        # What could not be printed would be tried once more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(failed, BrokenPipeError):
+            where = f" ({failed.filename})" if failed.filename else ""
+            say(f"the system refuses: {failed.strerror or failed}{where}")
+        return 1
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
         app(args=arguments)
     except SystemExit as left:
         return int(left.code or 0)
@@ -98,3 +119,20 @@ def main(arguments: list[str] | None = None) -> int:
         say(str(failed))
         return 1
     return 0
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let SIGTERM end a command as an exception does, so that nothing half written stays."""
+
+    def leave(number: int, _frame: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -96,7 +96,7 @@ def write_folder(
                 raise StorageError("no game fits the filters: there is nothing to export")
             (beside / CARD).write_text(card(recipe, written), "utf-8")
             beside.chmod(0o777 & ~umask())
-            _move(beside, folder)
+            _move(beside, folder, replace=replace)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
     except OSError as error:
@@ -118,13 +118,19 @@ def _check_place(folder: Path, *, replace: bool) -> None:
         raise StorageError(f"{folder} holds an export already: name another folder, or replace it")
 
 
-def _move(beside: Path, folder: Path) -> None:
-    if not folder.exists():
+def _move(beside: Path, folder: Path, *, replace: bool) -> None:
+    """Give the folder its place; of two exports that were under way at once, one gets it."""
+    _check_place(folder, replace=replace)
+    if not folder.exists() or not any(folder.iterdir()):
         beside.replace(folder)
         return
     old = Path(tempfile.mkdtemp(dir=folder.absolute().parent, prefix=".arena-"))
     folder.replace(old)
-    beside.replace(folder)
+    try:
+        beside.replace(folder)
+    except BaseException:
+        old.replace(folder)
+        raise
     shutil.rmtree(old)
 
 
