@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -12,6 +13,9 @@ from storage.datasets.folder import CARD, MARK
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
+_TOKEN = re.compile(r"[!-~]+")
+_NONSENSE = (LookupError, TypeError, AttributeError, ValueError)
+"""What the client stumbles over where an answer has not the form that it should have."""
 _ROWS = (".jsonl", ".parquet")
 _OURS = ("*/train-*", "*/validation-*")
 """What a push takes away where the new dataset has it no more."""
@@ -37,7 +41,7 @@ def push(folder: Path, repo: str, token: str | None, *, private: bool = True) ->
         private: whether a new one is private.
 
     Raises:
-        ConfigError: there is no token.
+        ConfigError: there is no token, or it can be none.
         NotFoundError: there is no export in the folder.
         StorageError: the Hub refuses or cannot be reached, or the dataset there holds rows that
             are none of an export, or an empty one would take the place of one with rows.
@@ -52,8 +56,11 @@ def push(folder: Path, repo: str, token: str | None, *, private: bool = True) ->
 
     # What the client underneath raises, whichever it is, and the system.
     faults = cast("tuple[type[Exception], ...]", HfHubHTTPError.__bases__)
+    token = (token or "").strip()
     if not token:
         raise ConfigError("there is no token of the Hub: set HF_TOKEN")
+    if not _TOKEN.fullmatch(token):
+        raise ConfigError("the token of the Hub has characters that none has: set HF_TOKEN anew")
     files = _files(folder)
     # The token that is passed, and none that an earlier log-in left on this machine.
     api = HfApi(token=token, library_name="tictactoe-arena")
@@ -89,6 +96,9 @@ def push(folder: Path, repo: str, token: str | None, *, private: bool = True) ->
         raise StorageError(f"the Hub refuses: {said.replace(token, '…')}") from None
     except faults as error:
         raise StorageError(f"the Hub cannot be reached: {type(error).__name__}") from None
+    except _NONSENSE as error:
+        what = f"{type(error).__name__}: {error}".replace(token, "…")
+        raise StorageError(f"the Hub answers what no Hub does ({what:.200})") from None
     return Pushed(f"{api.endpoint}/datasets/{full}", len(files), commit.oid)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,13 +23,19 @@ def hub() -> Iterator[Hub]:
         yield running
 
 
-@pytest.fixture
-def dataset(tmp_path: Path) -> Path:
-    """An export of 20 games."""
-    numbers(tmp_path / "data", "random", "minimax", "--games", "20", "--store")
-    done = arena(tmp_path / "data", "export", "games", "--out", str(tmp_path / "set"))
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("exported")
+    numbers(folder / "data", "random", "minimax", "--games", "20", "--store")
+    done = arena(folder / "data", "export", "games", "--out", str(folder / "set"))
     assert done.returncode == 0, done.stderr
-    return tmp_path / "set"
+    return folder / "set"
+
+
+@pytest.fixture
+def dataset(exported: Path, tmp_path: Path) -> Path:
+    """An export of 20 games."""
+    return Path(shutil.copytree(exported, tmp_path / "set"))
 
 
 def push(folder: Path, hub_url: str, *more: str, token: str | None = TOKEN):
@@ -124,6 +131,42 @@ def test_a_hub_that_refuses(hub: Hub, dataset: Path, status: int):
     assert "the Hub refuses" in done.stderr
     assert "Traceback" not in done.stderr
     assert TOKEN not in done.stderr
+
+
+_ODD = [
+    (route, *answer)
+    for route in ("/create", "/tree/", "/preupload/", "/commit/")
+    for answer in ((200, b"<html>Sign in to the network"), (200, b'{"a": 1}'), (409, b"{}"))
+]
+
+
+@pytest.mark.parametrize(
+    ("route", "status", "body"),
+    [*_ODD, ("/create", 200, b""), ("/preupload/", 200, b"[7]"), ("/commit/", 413, b"<html>")],
+)
+def test_answers_that_no_hub_gives(hub: Hub, dataset: Path, route: str, status: int, body: bytes):
+    hub.odd[route] = (status, body)
+    done = push(dataset, hub.url)
+    assert done.returncode == 1, done.stderr
+    assert "arena: the Hub " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert TOKEN not in done.stderr
+    assert not hub.repos.get("me/games")
+
+
+def test_blanks_around_a_token_do_not_count(hub: Hub, dataset: Path):
+    assert push(dataset, hub.url, token=f" {TOKEN}\n").returncode == 0
+    assert hub.tokens == {f"Bearer {TOKEN}"}
+
+
+@pytest.mark.parametrize("token", ["hf_cañary_c91d", "hf_canary c91d", "hf_canary\nc91d", " "])
+def test_what_is_no_token(hub: Hub, dataset: Path, token: str):
+    done = push(dataset, hub.url, token=token)
+    assert done.returncode == 1
+    assert "set HF_TOKEN" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "c91d" not in done.stderr
+    assert hub.tokens == set()
 
 
 def test_a_hub_that_is_not_there(dataset: Path):

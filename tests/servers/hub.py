@@ -26,6 +26,8 @@ class Hub:
         self.tokens: set[str] = set()
         """What clients said who they are."""
         self.refuses: int | None = None
+        self.odd: dict[str, tuple[int, bytes]] = {}
+        """By a part of a route's path: a status and a body that a Hub does not give."""
         hub = self
 
         class Handler(_Handler):
@@ -75,7 +77,10 @@ class _Handler(BaseHTTPRequestHandler):
         hub = self.hub
         hub.tokens.add(self.headers.get("authorization", ""))
         path = self.path.partition("?")[0]
-        if hub.refuses:
+        odd = next((answer for part, answer in hub.odd.items() if part in path), None)
+        if odd:
+            self._send(*odd, "text/html")
+        elif hub.refuses:
             self._give(hub.refuses, {"error": "You may not do this"})
         elif path == "/api/repos/create":
             asked = json.loads(body)
