@@ -11,7 +11,7 @@ from typing import Any
 
 from storage.datasets.folder import MARK, Recipe, Written
 from storage.datasets.schema import features
-from storage.datasets.splits import Split
+from storage.datasets.splits import ALWAYS_TRAIN, Split
 from storage.datasets.stream import Flavour
 
 _SHOWN = 50
@@ -201,13 +201,17 @@ def _leak(recipe: Recipe, each: Written) -> Iterator[str]:
     if empty:
         yield f"There are no rows for {empty[0]}, and so there is no such split to load."
     else:
-        by = "whole game" if each.flavour in (Flavour.MESSAGES, Flavour.GAMES) else "position"
+        of_rows = each.rows[Split.VALIDATION] / sum(each.rows.values())
+        by_game = each.flavour in (Flavour.MESSAGES, Flavour.GAMES)
+        whose = "whole game" if by_game else "position"
+        except_few = "" if by_game else f" (with fewer than {ALWAYS_TRAIN} marks it always trains)"
         yield (
-            f"**Leak report.** Split by the class of the {by} under the eight symmetries of the "
-            f"board, {recipe.validation:.0%} of classes for validation. Validation shows "
-            f"{leak.classes} different positions (under symmetry), of which training shows "
-            f"{leak.shared} too; {leak.share:.1%} of validation's positions, each counted as often "
-            "as it comes, are also in training."
+            f"**Leak report.** Split by the class of the {whose} under the eight symmetries of the "
+            f"board: by its hash, a class is for validation with a chance of "
+            f"{recipe.validation:.0%}{except_few}, which came to {of_rows:.1%} of the rows. "
+            f"Validation shows {leak.classes} different positions (under symmetry), of which "
+            f"training shows {leak.shared} too; {leak.share:.1%} of validation's positions, each "
+            "counted as often as it comes, are also in training."
         )
     yield ""
 

@@ -21,7 +21,7 @@ from arena.symmetry import SYMMETRIES, canonical_moves
 from storage.datasets.replies import drawn
 from storage.datasets.stream import Flavour, Row
 
-_ALWAYS_TRAIN = 3
+ALWAYS_TRAIN = 3
 """Positions with fewer marks."""
 _BY_GAME = (Flavour.MESSAGES, Flavour.GAMES)
 
@@ -80,7 +80,7 @@ class Splitter:
             shown = map(_class_of, self._answered(row, boards))
         else:
             name = position_class(row["board"])
-            few = 9 - name.count(".") < _ALWAYS_TRAIN
+            few = 9 - name.count(".") < ALWAYS_TRAIN
             split = Split.TRAIN if few else _side(name, self._share)
             shown = (name,)
         self.leak.seen[split].update(shown)

@@ -195,6 +195,12 @@ def test_the_card_says_what_is_there(filled: Database, tmp_path: Path) -> None:
     text = (tmp_path / "out" / "README.md").read_text()
     for said in ("Leak report", "`tiny` (a1b2)", "`random`", '"no_invalid": true'):
         assert said in text
+    for each in written:
+        share = each.rows[Split.VALIDATION] / (each.rows[Split.TRAIN] + each.rows[Split.VALIDATION])
+        assert (
+            f"a chance of 30% (with fewer than 3 marks it always trains), which came to {share:.1%}"
+            in text
+        )
     labels = written[1].labels
     assert f"Labels: {labels[True]:,} true, {labels[False]:,} false." in text
 
