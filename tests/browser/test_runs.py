@@ -54,6 +54,8 @@ def fill(db: Database) -> None:
             rollout(1, (MARKUP, None), MARKUP, **facts | {"why_void": MARKUP}),
         ],
     )
+    said = [{"role": "user", "content": "think\n" * 200}, {"role": "assistant", "content": "4"}]
+    write(db, [rollout(0, 0.5, "long", messages=said)])
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +71,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     server.stop()
 
 
-RUNS = {"lines": 1, "many": 2, "games": 3, "odd": 4, "markup": 5}
+RUNS = {"lines": 1, "many": 2, "games": 3, "odd": 4, "markup": 5, "long": 6}
 
 
 def look(page: Page, arena: Arena, run: str, more: str = "") -> Page:
@@ -230,6 +232,14 @@ def test_the_keyboard_opens_a_transcript(page: Page, shown: Arena) -> None:
     expect(second.locator("pre").first).to_be_visible()
 
 
+def test_only_what_scrolls_is_a_stop_of_the_tab_key(page: Page, shown: Arena) -> None:
+    look(page, shown, "long")
+    long, short = transcripts(page).locator("pre").all()
+    expect(long).to_have_attribute("tabindex", "0")
+    expect(short).to_be_visible()
+    assert short.get_attribute("tabindex") is None
+
+
 def test_there_is_no_such_run(page: Page, shown: Arena, watch: Watch) -> None:
     watch.forgives = ("status of 404", "status of 422")
     for path in ("/run?id=77", "/run?id=x", "/run"):
@@ -244,7 +254,7 @@ def test_a_run_goes_by_a_button_that_asks_again(page: Page, shown: Arena) -> Non
     page.get_by_role("button", name="Remove the run with all its rollouts?").click()
     page.wait_for_url("**/runs")
     ready(page)
-    expect(page.locator("tbody tr")).to_have_count(4)
+    expect(page.locator("tbody tr")).to_have_count(len(RUNS) - 1)
     expect(page.locator("tbody")).not_to_contain_text("many")
 
 

@@ -30,6 +30,20 @@ export const link = (href, ...children) => h("a", { href }, ...children);
 export const field = (label, control, attributes = {}) =>
   h("label", { class: "field", ...attributes }, h("span", {}, label), control);
 
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.scrollHeight > target.clientHeight || target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }
+});
+
+/** A text as it is written; a stop of the Tab key only where it has to be scrolled. */
+export function passage(text, attributes = {}) {
+  const element = h("pre", attributes, text);
+  sizes.observe(element);
+  return element;
+}
+
 /** Write a text only where it changed, so that a screen reader speaks it once. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;

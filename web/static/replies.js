@@ -1,6 +1,6 @@
 // The list of moves, with every reply of a model folded beneath its move.
 
-import { count, h, seconds } from "./dom.js";
+import { count, h, passage, seconds } from "./dom.js";
 
 const VERDICTS = {
   ok: "legal move",
@@ -43,14 +43,14 @@ function replyOf(attempt) {
     "li",
     { class: `attempt ${attempt.verdict === "ok" ? "legal" : "invalid"}` },
     h("p", { class: "verdict" }, h("b", {}, `Reply ${attempt.number}: `), told.join(" · ")),
-    attempt.reasoning && h("details", { class: "reasoning" }, h("summary", {}, "Reasoning"), h("pre", { tabindex: 0 }, attempt.reasoning)),
-    h("pre", { class: "reply", tabindex: 0 }, attempt.reply || "(empty)"),
+    attempt.reasoning && h("details", { class: "reasoning" }, h("summary", {}, "Reasoning"), passage(attempt.reasoning)),
+    passage(attempt.reply || "(empty)", { class: "reply" }),
     attempt.prompt.length > 0 &&
       h(
         "details",
         { class: "prompt" },
         h("summary", {}, `Prompt, ${attempt.prompt.length} messages`),
-        attempt.prompt.map((message) => h("div", {}, h("p", { class: "role" }, message.role), h("pre", { tabindex: 0 }, message.content))),
+        attempt.prompt.map((message) => h("div", {}, h("p", { class: "role" }, message.role), passage(message.content))),
       ),
   );
 }

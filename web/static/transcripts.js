@@ -2,7 +2,7 @@
 
 import { persist, request } from "./api.js";
 import { smallBoard } from "./board.js";
-import { address, count, field, h, query, say } from "./dom.js";
+import { address, count, field, h, passage, query, say } from "./dom.js";
 import { choice, filters } from "./filters.js";
 import { DASH } from "./numbers.js";
 import { figure } from "./rewards.js";
@@ -170,8 +170,8 @@ function message({ role, text, reasoning, calls }, index) {
     "li",
     { class: role === "assistant" ? "message assistant" : "message" },
     h("p", { class: "role" }, `${index + 1} · ${role}`),
-    reasoning !== null && h("details", { class: "reasoning" }, h("summary", {}, "Reasoning"), h("pre", { tabindex: 0 }, reasoning || EMPTY)),
-    (text || calls.length === 0) && h("pre", { tabindex: 0 }, text || EMPTY),
-    calls.map((call) => h("div", {}, h("p", { class: "role" }, "calls a tool"), h("pre", { tabindex: 0 }, call))),
+    reasoning !== null && h("details", { class: "reasoning" }, h("summary", {}, "Reasoning"), passage(reasoning || EMPTY)),
+    (text || calls.length === 0) && passage(text || EMPTY),
+    calls.map((call) => h("div", {}, h("p", { class: "role" }, "calls a tool"), passage(call))),
   );
 }
