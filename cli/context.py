@@ -74,6 +74,11 @@ def plain(text: str, keep: str = "") -> str:
     return escape(visible(text, keep))
 
 
+def counted(number: int, what: str) -> str:
+    """So many of them: `1 game`, `2,000 games`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def split(given: Iterable[str], separator: str) -> list[str]:
     """What an option names that may be repeated, or name several at once."""
     return [part.strip() for each in given for part in each.split(separator) if part.strip()]

@@ -16,7 +16,7 @@ from arena.control import Control, State
 from arena.evaluation import Ended
 from arena.plan import MOST_GAMES, Plan
 from arena.players import Player
-from cli.context import Json, fail, now, output, say, split, words
+from cli.context import Json, counted, fail, now, output, say, split, words
 from cli.evaluation_table import Reasons, any_void, report
 from cli.evaluation_table import as_json as as_json_of
 from cli.evaluation_view import live_view, paused_lines, progress_line
@@ -99,7 +99,7 @@ def evaluate(
     if ended.state is not State.FINISHED:
         fail(f"{title} is {ended.state}" + (f": {ended.message}" if ended.message else ""))
     if left := sum(each.planned - each.played for each in found):
-        fail(f"{left:,} games of {title} stayed void: the same command plays them again")
+        fail(f"{counted(left, 'game')} of {title} stayed void: the same command plays on")
 
 
 async def _play(

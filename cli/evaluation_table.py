@@ -14,7 +14,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from arena.rates import rate
-from cli.context import plain
+from cli.context import counted, plain
 from storage.evaluations import Evaluation
 from storage.figures import Figures
 from web.costs import Bill
@@ -177,10 +177,10 @@ def _costs(bills: Sequence[Bill]) -> Iterator[tuple[str, str]]:
     for bill in bills:
         spent = bill.costs
         if not spent.requests:
-            yield bill.checkpoint, f"{spent.games:,} games, no request"
+            yield bill.checkpoint, f"{counted(spent.games, 'game')}, no request"
             continue
         least = "at least " if bill.is_lower_bound else ""
-        said = f"{spent.games:,} games, {spent.requests:,} requests"
+        said = f"{counted(spent.games, 'game')}, {counted(spent.requests, 'request')}"
         if spent.has_tokens:
             tokens = (spent.prompt_tokens, spent.completion_tokens)
             told, replied = (f"{count:,} ({count / spent.games:,.0f} a game)" for count in tokens)

@@ -15,7 +15,7 @@ import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, track
 
 from arena.board import Outcome
-from cli.context import MOST, Json, finite, now, plain, say, words
+from cli.context import MOST, Json, counted, finite, now, plain, say, words
 from storage.database import Database
 from storage.datasets import (
     Flavour,
@@ -151,7 +151,7 @@ def _file(
     if as_json:
         print(json.dumps({"out": str(out), "rows": written}))
     else:
-        words.print(f"{written:,} rows in {plain(str(out))}", highlight=False)
+        words.print(f"{counted(written, 'row')} in {plain(str(out))}", highlight=False)
 
 
 def _show(database: Database, flavour: Flavour, filter: GameFilter, number: int) -> bool:
@@ -163,7 +163,7 @@ def _show(database: Database, flavour: Flavour, filter: GameFilter, number: int)
         say(f"no finished game fits the filters and gives rows of the flavour {flavour}")
     elif not found.rows:
         where = "the first of them give" if found.games > PAIRED_GAMES else "they give"
-        say(f"{found.games:,} games fit, and {where} no row of the flavour {flavour}")
+        say(f"games that fit: {found.games:,}, and {where} no row of the flavour {flavour}")
     return bool(found.rows)
 
 

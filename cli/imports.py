@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from cli.context import Json, fail, now, say, words
+from cli.context import Json, counted, fail, now, say, words
 from models.rereading import rereader
 from storage.cells import with_demonstration
 from storage.evaluations import Evaluations
@@ -65,7 +65,7 @@ def import_games(
     else:
         words.print(_sentence(report), highlight=False)
     if report.refused:
-        fail(f"{report.refused:,} of {report.lines:,} lines were refused")
+        fail(f"refused: {report.refused:,} of {counted(report.lines, 'line')}")
 
 
 @demo.command("remove")
@@ -74,14 +74,16 @@ def remove(context: typer.Context, as_json: Json = False) -> None:
     with context.obj.database(to_read=True) as database:
         total = max(1, count_demonstration(database))
         for name, games in with_demonstration(Evaluations(database, now)).items():
-            say(f"the evaluation {name} loses {games:,} games: the same command plays them again")
+            say(
+                f"the evaluation {name} loses {counted(games, 'game')}, which the same command plays again"
+            )
         with Progress(console=words, transient=True, disable=not words.is_terminal) as bar:
             task = bar.add_task("Removing", total=total)
             removed = remove_demonstration(database, now, lambda games: bar.advance(task, games))
     if as_json:
         print(json.dumps({"removed": removed}))
     else:
-        words.print(f"{removed:,} demonstration games removed", highlight=False)
+        words.print(f"{counted(removed, 'demonstration game')} removed", highlight=False)
 
 
 @contextmanager
@@ -102,9 +104,9 @@ def _tell(report: Report) -> None:
 
 
 def _sentence(report: Report) -> str:
-    parts = [f"{report.imported:,} games imported", f"{report.known:,} were here already"]
+    parts = [f"{counted(report.imported, 'game')} imported", f"{report.known:,} here already"]
     if report.rollouts:
-        parts.append(f"{report.rollouts:,} rollouts of other environments imported")
+        parts.append(f"{counted(report.rollouts, 'rollout')} of other environments imported")
     if report.same_cell:
         parts.append(f"{report.same_cell:,} left out: their cell was played already")
     return ", ".join(parts)

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from cli.context import LINES, MOST, Json, output, plain, words
+from cli.context import LINES, MOST, Json, counted, output, plain, words
 from storage import rewards as stored
 from storage.database import Database
 from storage.rewards import Bin, Function, RewardRun
@@ -70,7 +70,7 @@ def _remove(database: Database, run: int, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"removed": removed}))
     else:
-        words.print(f"run {run} removed, with {removed:,} rollouts", highlight=False)
+        words.print(f"run {run} removed, with {counted(removed, 'rollout')}", highlight=False)
 
 
 def _list(runs: list[RewardRun], as_json: bool) -> None:
@@ -117,7 +117,7 @@ def _show(database: Database, id: int, said: Sequence[Transcript], as_json: bool
 def _sentences(run: RewardRun) -> list[str]:
     void = f", {run.void:,} more void" if run.void else ""
     head = (
-        f"{run.name}: {run.examples:,} examples, {run.rollouts:,} rollouts{void}; "
+        f"{run.name}: {counted(run.examples, 'example')}, {counted(run.rollouts, 'rollout')}{void}; "
         f"mean reward {_mean(run)}"
     )
     return [head, *(f"void: {why} ({count:,})" for why, count in run.reasons)]

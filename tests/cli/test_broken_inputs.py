@@ -149,6 +149,6 @@ def test_each_of_a_folder_is_told_and_nothing_comes_in(tmp_path: Path, broken):
         assert told, name
         assert message in told[0]
     # The one row that is good among them is a rollout of another environment.
-    assert "0 games imported, 0 were here already, 1 rollouts" in done.stderr
+    assert "0 games imported, 0 here already, 1 rollout" in done.stderr
     after = arena(here, "export", "games", "--out", "-").stdout, figures(here, "leaderboard")
     assert after == before

@@ -25,7 +25,7 @@ def test_a_round_trip_and_the_same_again(tmp_path: Path, exported: Path):
     here = tmp_path / "here"
     done = arena(here, "import", str(exported))
     assert (done.returncode, done.stdout) == (0, "")
-    assert "20 games imported, 0 were here already" in done.stderr
+    assert "20 games imported, 0 here already" in done.stderr
     again = figures(here, "import", str(exported))
     assert (again["imported"], again["known"], again["lines"]) == (0, 20, 20)
     assert arena(here, "export", "games", "--out", "-").stdout == exported.read_text()
@@ -45,7 +45,7 @@ def test_what_is_refused_is_told_by_line_and_exits_with_1(tmp_path: Path, export
     assert seen["troubles"] == {"contradiction": 1, "not_json": 1, "torn": 1}
     assert [problem["line"] for problem in seen["problems"]] == [2, 3, 4]
     assert "games.jsonl, line 2: it claims x by" in done.stderr
-    assert "3 of 4 lines were refused" in done.stderr
+    assert "refused: 3 of 4 lines" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -74,7 +74,7 @@ def test_its_games_are_those_of_an_evaluation(tools, tmp_path):
     (row,) = (each for each in board["players"] if each["player"]["name"] == NAME)
     assert row["opening"]["games"] + row["replying"]["games"] == EPISODES
     again = arena(tmp_path / "imported", "import", str(tools.file("shipped")))
-    assert f"0 games imported, {EPISODES} were here already" in again.stderr
+    assert f"0 games imported, {EPISODES} here already" in again.stderr
     evaluated = arena(
         tmp_path / "evaluated",
         *("evaluate", NAME, "--opponents", "minimax", "--games", str(EPISODES)),
