@@ -74,9 +74,8 @@ def remove(context: typer.Context, as_json: Json = False) -> None:
     with context.obj.database(to_read=True) as database:
         total = max(1, count_demonstration(database))
         for name, games in with_demonstration(Evaluations(database, now)).items():
-            say(
-                f"the evaluation {name} loses {counted(games, 'game')}, which the same command plays again"
-            )
+            lost = counted(games, "game")
+            say(f"the evaluation {name} loses {lost}: the same command plays what it lacks")
         with Progress(console=words, transient=True, disable=not words.is_terminal) as bar:
             task = bar.add_task("Removing", total=total)
             removed = remove_demonstration(database, now, lambda games: bar.advance(task, games))

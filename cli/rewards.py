@@ -117,8 +117,8 @@ def _show(database: Database, id: int, said: Sequence[Transcript], as_json: bool
 def _sentences(run: RewardRun) -> list[str]:
     void = f", {run.void:,} more void" if run.void else ""
     head = (
-        f"{run.name}: {counted(run.examples, 'example')}, {counted(run.rollouts, 'rollout')}{void}; "
-        f"mean reward {_mean(run)}"
+        f"{run.name}: {counted(run.examples, 'example')}, "
+        f"{counted(run.rollouts, 'rollout')}{void}; mean reward {_mean(run)}"
     )
     return [head, *(f"void: {why} ({count:,})" for why, count in run.reasons)]
 
