@@ -123,9 +123,13 @@ def _run(arguments: list[str] | None) -> int:
 
 @contextmanager
 def _ended_in_order() -> Iterator[None]:
-    """Let SIGTERM end a command as an exception does, so that nothing half written stays."""
+    """Let SIGTERM end a command as an exception does, so that nothing half written stays, and only
+    then the process: whoever sent it sees that it was the signal.
+    """
+    came: list[int] = []
 
     def leave(number: int, _frame: object) -> NoReturn:
+        came.append(number)
         raise SystemExit(128 + number)
 
     if threading.current_thread() is not threading.main_thread():
@@ -136,3 +140,5 @@ def _ended_in_order() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+        if came:
+            signal.raise_signal(came[0])

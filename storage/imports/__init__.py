@@ -1,9 +1,10 @@
 """Games from files: our own exports, what verifiers wrote, lists of moves; the demonstration.
 
-    form <- check <- parquet <- files, write <- load <- demonstration
-            check <- traced <- traces, rows, movelists, files <- readers, repetitions <- load
-            drawings, named <- walks <- boards <- episode <- traced
-                                        boards, write <- rollouts <- traces, rows
+    troubles, form <- check <- write <- load <- demonstration
+    troubles <- parquet <- files <- metadata <- rows
+    check <- traced <- traces, rows, movelists, files <- readers, repetitions <- load
+    drawings, named <- walks <- boards <- episode <- traced
+                                boards, write <- rollouts <- traces, rows
 
 A file is data, not a witness: each game is replayed through the rules, an engine's moves are drawn
 anew, and what contradicts itself is refused and reported by its line.
