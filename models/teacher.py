@@ -3,14 +3,21 @@
 Its games are what a checkpoint could learn from before it can play: every reply keeps to the format
 and names the engine's move, and where the format asks for thinking, that is one short reason which
 is true of the board.
+
+An engine that errs makes moves whose strongest true reason is hollow: a fork that the other side
+answers by winning, a fork stopped for one turn and met in the next, or one that a win in hand would
+have answered anyway. The teacher gives the strongest reason that is not.
 """
 
 from __future__ import annotations
 
+from arena.analysis import grade
+from arena.board import Board
 from arena.game import Attempt, Game, Verdict
 from arena.opponents import Engine
 from arena.players import Decision, Identity, Kind
-from arena.reasons import say, strongest
+from arena.reasons import Reason, reasons, say
+from arena.solver import wins_at_once
 from models.formats import PromptFormat
 from models.prompt import History, messages
 from models.reply import END_THINK, THINK, read
@@ -62,6 +69,17 @@ class Teacher:
     def reply(self, game: Game, square: int) -> str:
         """How a move on the game's board is said."""
         answer = self._form.answer
-        reason = say(strongest(game.board, square), square, answer.base)
+        reason = say(_reason(game.board, square), square, answer.base)
         thinking = f"{THINK}{reason}{END_THINK}" if answer.thinking else ""
         return f"{thinking}{answer.opening}{square + answer.base}{answer.closing}"
+
+
+def _reason(board: Board, square: int) -> Reason:
+    """The strongest reason for a move that is true, and not hollow."""
+    hollow: set[Reason] = set()
+    if grade(board, square).after < 0:
+        # In the end it is a fork that cannot be blocked, or a win at once, that loses the game.
+        hollow |= {Reason.FORK, Reason.STOP_FORK}
+    if wins_at_once(board, board.to_move):
+        hollow.add(Reason.STOP_FORK)
+    return next(each for each in reasons(board, square) if each not in hollow)

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.servers import ModelServer, PolicyModel, closed_port
 from tests.web.process import Arena
+
+# Property tests run the same examples each time, and however slow the machine is.
+settings.register_profile("arena", deadline=None, derandomize=True, database=None)
+settings.load_profile("arena")
 
 PASSWORD = "correct horse"
 KEY = "sk-canary-5b1f09d7c3"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 from models.endpoint import Endpoint, Patience
 from models.registry import Registry
@@ -18,9 +17,6 @@ from tests.servers import ModelServer
 from tests.servers.fixtures import serve
 
 __all__ = ["connect", "registry", "serve", "time", "tiny"]
-
-settings.register_profile("arena", deadline=None, derandomize=True, database=None)
-settings.load_profile("arena")
 
 QUICK = Patience(timeout_s=5, max_tries=4, max_wait_s=600)
 
