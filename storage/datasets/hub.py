@@ -13,6 +13,8 @@ from storage.datasets.folder import CARD, MARK
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
+PATIENCE_S = 60.0
+"""For which a Hub may be silent; its client would wait for ever."""
 _TOKEN = re.compile(r"[!-~]+")
 _NONSENSE = (LookupError, TypeError, AttributeError, ValueError)
 """What the client stumbles over where an answer has not the form that it should have."""
@@ -47,7 +49,7 @@ def push(folder: Path, repo: str, token: str | None, *, private: bool = True) ->
             are none of an export, or an empty one would take the place of one with rows.
     """
     # A second that other commands do not pay.
-    from huggingface_hub import HfApi
+    from huggingface_hub import HfApi, get_session
     from huggingface_hub.errors import (
         HfHubHTTPError,
         HFValidationError,
@@ -63,6 +65,7 @@ def push(folder: Path, repo: str, token: str | None, *, private: bool = True) ->
         raise ConfigError("the token of the Hub has characters that none has: set HF_TOKEN anew")
     files = _files(folder)
     # The token that is passed, and none that an earlier log-in left on this machine.
+    get_session().timeout = PATIENCE_S
     api = HfApi(token=token, library_name="tictactoe-arena")
     try:
         full = api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True).repo_id

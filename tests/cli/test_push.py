@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +17,7 @@ from storage.datasets.folder import MARK
 from tests.cli.test_commands import arena, numbers
 from tests.servers import closed_port
 from tests.servers.hub import Hub
+from tests.web.process import ROOT
 
 TOKEN = "hf_canary_c91d"
 
@@ -167,6 +172,27 @@ def test_what_is_no_token(hub: Hub, dataset: Path, token: str):
     assert "Traceback" not in done.stderr
     assert "c91d" not in done.stderr
     assert hub.tokens == set()
+
+
+def test_a_hub_that_is_silent(dataset: Path):
+    program = (
+        "import sys; from cli import main; from storage.datasets import hub; hub.PATIENCE_S = 1;"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hub = {"HF_ENDPOINT": f"http://127.0.0.1:{silent.getsockname()[1]}", "HF_TOKEN": TOKEN}
+        done = subprocess.run(
+            [sys.executable, "-c", program, "push", "games", "--folder", str(dataset)],
+            cwd=ROOT,
+            env=os.environ | hub | {"HF_HUB_DISABLE_TELEMETRY": "1"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "the Hub cannot be reached: ReadTimeout" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_hub_that_is_not_there(dataset: Path):
