@@ -92,6 +92,9 @@ def main(arguments: list[str] | None = None) -> int:
     Returns:
         The exit code.
     """
+    if sys.stdout is None:
+        # Closed by whoever began this: what is written to it fails, as with other programs.
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     try:
         with _ended_in_order():
             code = _run(arguments)

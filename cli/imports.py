@@ -75,7 +75,7 @@ def remove(context: typer.Context, as_json: Json = False) -> None:
         total = max(1, count_demonstration(database))
         for name, games in with_demonstration(Evaluations(database, now)).items():
             lost = counted(games, "game")
-            say(f"the evaluation {name} loses {lost}: the same command plays what it lacks")
+            say(f"the evaluation {name} loses {lost}: the same command plays what is missing")
         with Progress(console=words, transient=True, disable=not words.is_terminal) as bar:
             task = bar.add_task("Removing", total=total)
             removed = remove_demonstration(database, now, lambda games: bar.advance(task, games))

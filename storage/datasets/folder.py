@@ -122,7 +122,12 @@ def _move(beside: Path, folder: Path, *, replace: bool) -> None:
     """Give the folder its place; of two exports that were under way at once, one gets it."""
     _check_place(folder, replace=replace)
     if not folder.exists() or not any(folder.iterdir()):
-        beside.replace(folder)
+        try:
+            beside.replace(folder)
+        except OSError:
+            # The other one came here since.
+            _check_place(folder, replace=False)
+            raise
         return
     old = Path(tempfile.mkdtemp(dir=folder.absolute().parent, prefix=".arena-"))
     folder.replace(old)

@@ -49,7 +49,7 @@ def push(folder: Path, repo: str, token: str | None, *, private: bool = True) ->
             are none of an export, or an empty one would take the place of one with rows.
     """
     # A second that other commands do not pay.
-    from huggingface_hub import HfApi, get_session
+    from huggingface_hub import HfApi, get_session, set_client_factory
     from huggingface_hub.errors import (
         HfHubHTTPError,
         HFValidationError,
@@ -65,7 +65,10 @@ def push(folder: Path, repo: str, token: str | None, *, private: bool = True) ->
         raise ConfigError("the token of the Hub has characters that none has: set HF_TOKEN anew")
     files = _files(folder)
     # The token that is passed, and none that an earlier log-in left on this machine.
-    get_session().timeout = PATIENCE_S
+    usual = get_session()
+    client, hooks = type(usual), usual.event_hooks
+    # Not this session's alone: after some faults the client makes itself another.
+    set_client_factory(lambda: client(follow_redirects=True, timeout=PATIENCE_S, event_hooks=hooks))
     api = HfApi(token=token, library_name="tictactoe-arena")
     try:
         full = api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True).repo_id

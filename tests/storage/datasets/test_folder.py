@@ -314,6 +314,26 @@ def test_what_may_be_replaced(filled: Database, tmp_path: Path) -> None:
     assert out.stat().st_mode == (tmp_path / "mine").stat().st_mode
 
 
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_rival_export_that_is_faster(filled: Database, tmp_path: Path, replace: bool) -> None:
+    """Of two that began on a free place, the slower is refused; with `replace` it comes last."""
+    out = tmp_path / "out"
+    one, other = (Recipe((flavour,), GameFilter()) for flavour in (Flavour.GAMES, Flavour.TURNS))
+
+    def overtake() -> None:
+        if not out.exists():
+            write_folder(filled, out, other)
+
+    if replace:
+        write_folder(filled, out, one, replace=True, on_row=overtake)
+    else:
+        with pytest.raises(StorageError, match="holds an export already"):
+            write_folder(filled, out, one, on_row=overtake)
+    assert (out / ("games" if replace else "turns")).is_dir()
+    assert len(list(out.iterdir())) == 2
+    assert [path.name for path in tmp_path.iterdir() if "arena.db" not in path.name] == ["out"]
+
+
 def test_a_new_file_every_so_many_rows(
     filled: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
