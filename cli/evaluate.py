@@ -99,9 +99,8 @@ def evaluate(
     if ended.state is not State.FINISHED:
         fail(f"{title} is {ended.state}" + (f": {ended.message}" if ended.message else ""))
     if left := sum(each.planned - each.played for each in found):
-        fail(
-            f"{counted(left, 'game')} of {title} stayed void: the same command plays what is missing"
-        )
+        void = counted(left, "game")
+        fail(f"{void} of {title} stayed void: the same command plays what is missing")
 
 
 async def _play(
